@@ -1,0 +1,44 @@
+// One clear line for everything that is wrong, written without allocating and without a lock the caller may hold.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "common/core/line.h"
+
+namespace hakozuna::core {
+
+// What a caller did wrong. The name in the message is `name_of(misuse)`: "double free", "interior pointer", ...
+enum class Misuse : uint8_t {
+  kDoubleFree,      // the block is not allocated (freed before, or never handed out)
+  kInteriorPointer,
+  kMisalignedPointer,
+  kTailSlack,
+  kMetadataPointer,  // in our memory, where no block can be
+  kWrongSize,        // sized free with a size that cannot belong to the block
+};
+const char* name_of(Misuse misuse);
+
+// Which misuse freeing a pointer with this verdict is; never called with kValid or kMiss.
+Misuse misuse_of(Verdict verdict);
+
+// Reports misuse of `address` by the function `operation` ("free", "realloc", ...) as HAKOZUNA_ON_ERROR says:
+//   abort (default)  one line on stderr, then abort()
+//   report           one line, then the call is ignored
+//   ignore           counted only
+// The line reads `hakozuna: hz8: double free of 0x7f... in free (class 64, span 0x7f..., owner 0x...)`. Preserves errno.
+[[gnu::cold, gnu::noinline]] void report_misuse(const char* line_name, Misuse misuse,
+                                                const char* operation, const void* address,
+                                                const Classification& found);
+
+// How many were reported or ignored so far (statistics).
+uint64_t misuse_count();
+
+// An invariant of ours does not hold: one line with the place, then abort(). Used by HAKOZUNA_CHECK of base/check.h through the handler
+// installed at start.
+[[noreturn, gnu::cold]] void fatal(const char* line_name, const char* message, const void* address);
+
+// A line on stderr that is no error of the caller: "hakozuna: " is put before it, a newline after it.
+[[gnu::cold]] void warn(const char* message);
+
+}  // namespace hakozuna::core
