@@ -1,0 +1,70 @@
+// Allocation with an alignment. The functions differ in which alignments they take and how they say no.
+#include <errno.h>
+#include <malloc.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "common/api/api.h"
+#include "common/base/bits.h"
+#include "common/os/memory.h"
+
+using hakozuna::is_power_of_two;
+using hakozuna::api::ServedLine;
+
+// ISO C: EINVAL for an alignment that is not a power of two; the size need not be a multiple of it (C17).
+HAKOZUNA_EXPORT void* aligned_alloc(size_t alignment, size_t size) noexcept {
+  if (!is_power_of_two(alignment)) [[unlikely]] {
+    errno = EINVAL;
+    return nullptr;
+  }
+  return ServedLine::allocate_aligned(alignment, size);
+}
+
+// As glibc: an alignment that is not a power of two is rounded up to one.
+HAKOZUNA_EXPORT void* memalign(size_t alignment, size_t size) noexcept {
+  if (!is_power_of_two(alignment)) [[unlikely]] {
+    constexpr size_t kLargestPowerOfTwo = SIZE_MAX / 2 + 1;
+    if (alignment > kLargestPowerOfTwo) {
+      errno = EINVAL;
+      return nullptr;
+    }
+    alignment = std::bit_ceil(alignment);  // 1 for 0
+  }
+  return ServedLine::allocate_aligned(alignment, size);
+}
+
+// POSIX: the error is the result, errno is not touched, and *result only on success.
+HAKOZUNA_EXPORT int posix_memalign(void** result, size_t alignment, size_t size) noexcept {
+  if (!is_power_of_two(alignment) || alignment % sizeof(void*) != 0) [[unlikely]] return EINVAL;
+  const int saved_errno = errno;
+  void* const block = ServedLine::allocate_aligned(alignment, size);
+  if (!block) [[unlikely]] {
+    errno = saved_errno;
+    return ENOMEM;
+  }
+  *result = block;
+  return 0;
+}
+
+HAKOZUNA_EXPORT void* valloc(size_t size) noexcept {
+  return ServedLine::allocate_aligned(hakozuna::os::page_bytes(), size);
+}
+
+// As valloc, in whole pages.
+HAKOZUNA_EXPORT void* pvalloc(size_t size) noexcept {
+  const size_t page = hakozuna::os::page_bytes();
+  size_t padded;
+  if (__builtin_add_overflow(size, page - 1, &padded)) [[unlikely]] {
+    errno = ENOMEM;
+    return nullptr;
+  }
+  return ServedLine::allocate_aligned(page, hakozuna::align_down(padded, page));
+}
+
+extern "C" {
+void* __libc_memalign(size_t alignment, size_t size) noexcept HAKOZUNA_EXPORT_ALIAS("memalign");
+void* __libc_valloc(size_t size) noexcept HAKOZUNA_EXPORT_ALIAS("valloc");
+void* __libc_pvalloc(size_t size) noexcept HAKOZUNA_EXPORT_ALIAS("pvalloc");
+int __posix_memalign(void** result, size_t alignment, size_t size) noexcept
+    HAKOZUNA_EXPORT_ALIAS("posix_memalign");
+}

@@ -1,0 +1,14 @@
+// Layer mem: address space cut into chunks, and what is built of chunks.
+//
+//   metadata.h       memory for our own records
+//   page_map.h       which large block or region an address belongs to
+//   size_classes.h   request size -> class -> geometry of a run
+//   chunk_supply.h   runs of 64 KiB chunks from regions, kept warm for a while, then returned
+//   large_blocks.h   blocks above the size classes, each a mapping of its own
+#pragma once
+
+#include "common/mem/chunk_supply.h"
+#include "common/mem/large_blocks.h"
+#include "common/mem/metadata.h"
+#include "common/mem/page_map.h"
+#include "common/mem/size_classes.h"
