@@ -124,9 +124,10 @@ void add_doctor_command(CLI::App& app, Invocation& invocation) {
       "another architecture, an allocator of the program's own ...) and says what to do. If there\n"
       "is nothing, the dynamic loader loads and binds the program with the library, without\n"
       "running the program's own code, and its malloc and free are checked to be ours.");
-  command->add_option("--line", *line, "The allocator to check with (see hakozuna list)")
-      ->capture_default_str()
-      ->type_name("NAME");
+  command
+      ->add_option("--line", *line,
+                   "The allocator to check with (see hakozuna list); hz8 if not given")
+      ->option_text("NAME");
   command->footer(
       "Exit codes: 0 if the program is served, 1 if not, 2 for bad arguments.\n\n"
       "Examples:\n"

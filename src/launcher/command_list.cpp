@@ -84,8 +84,9 @@ void add_list_command(CLI::App& app, Invocation& invocation) {
   const auto json = std::make_shared<bool>(false);
   CLI::App* command = app.add_subcommand(
       "list",
-      "List the allocators that are installed: the lines of this project and, to compare with,\n"
-      "those of the distribution (mimalloc, tcmalloc, jemalloc).");
+      "List the allocators that are installed.\n\n"
+      "These are the lines of this project and, to compare with, mimalloc, tcmalloc and jemalloc\n"
+      "where the distribution has them.");
   command->add_flag("--json", *json, "Print JSON instead of a table");
   command->footer("Exit codes: 0; 1 if no line is found; 2 for bad arguments.");
   command->callback([json, &invocation] {

@@ -82,20 +82,22 @@ void add_run_command(CLI::App& app, Invocation& invocation) {
       "The program is not changed: the allocator's library is put first in LD_PRELOAD and the\n"
       "program takes the launcher's place. Its exit code, its signals and its input and output\n"
       "are its own. The programs it starts are served too.");
-  command->add_option("--line", options->line, "The allocator to use (see hakozuna list)")
-      ->capture_default_str()
-      ->type_name("NAME");
+  command
+      ->add_option("--line", options->line,
+                   "The allocator to use (see hakozuna list); hz8 if not given")
+      ->option_text("NAME");
   command
       ->add_flag("--stats{text}", options->stats,
                  "Print the allocator's statistics when the program exits, as a table\n"
                  "(--stats or --stats=text) or as JSON (--stats=json)")
-      ->check(CLI::IsMember({"text", "json"}));
+      ->check(CLI::IsMember({"text", "json"}))
+      ->option_text("[=text|json]");
   command
       ->add_option("--on-error", options->on_error,
                    "What a bad free does: abort with one line that says what was wrong (the\n"
                    "default), report it and go on, or ignore it")
       ->check(CLI::IsMember({"abort", "report", "ignore"}))
-      ->type_name("abort|report|ignore");
+      ->option_text("abort|report|ignore");
   command
       ->add_option("--option", options->options,
                    "Any other option of the allocator; may be given several times.\n"
@@ -103,7 +105,7 @@ void add_run_command(CLI::App& app, Invocation& invocation) {
                    "in the environment. HAKOZUNA_HELP=1 lists them.")
       ->expected(1)
       ->take_all()
-      ->type_name("NAME=VALUE");
+      ->option_text("NAME=VALUE");
   command->footer(
       "Exit codes: the program's own; 127 if it is not found, 126 if it cannot be executed,\n"
       "125 if no library is found, 2 for bad arguments.\n\n"

@@ -1,5 +1,6 @@
 #include "launcher/comparison_report.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "launcher/process.h"
@@ -33,6 +34,22 @@ std::string ending_cell(const std::vector<Sample>& samples) {
   if (text.starts_with("exit code ")) return text.substr(10);
   text = text.substr(text.find("signal"));
   return text.substr(0, text.find(" ("));
+}
+
+// A warning if the runs of the system allocator or of a line scatter so much that small differences
+// mean nothing.
+std::string noise_text(const std::vector<Contestant>& contestants) {
+  constexpr double kQuiet = 1.10;  // of the median to the fastest run
+  double worst = 1;
+  for (const Contestant& one : contestants) {
+    const Summary summary = summarise(one.samples);
+    if (one.kind == ContestantKind::kPeer || summary.wall_ms_minimum <= 0) continue;
+    worst = std::max(worst, summary.wall_ms / summary.wall_ms_minimum);
+  }
+  if (worst <= kQuiet) return "";
+  return "Noisy: medians lie up to " + with_decimals((worst - 1) * 100, 0) +
+         " % above the fastest run, so smaller differences in time mean little; a quieter machine, "
+         "a longer job or more --runs help.\n";
 }
 
 std::string verdict(const Choice& choice) {
@@ -102,7 +119,7 @@ std::string comparison_text(const ComparisonResult& result) {
   for (const Difference& difference : result.behaviour.differences) {
     text += "DIFFERENT under " + difference.allocator + ": " + difference.what + ".\n";
   }
-  return text + verdict(result.choice);
+  return text + noise_text(result.contestants) + verdict(result.choice);
 }
 
 std::string comparison_json(const ComparisonResult& result) {

@@ -199,6 +199,10 @@ std::vector<Problem> diagnose_library(const fs::path& library) {
   } else if (file.kind != ElfKind::kNative || !file.is_shared_object) {
     problems.push_back({"the library " + library.string() + " cannot be read as a shared library",
                         "build or install it again"});
+  } else if (!file.exported_functions.contains("malloc") ||
+             !file.exported_functions.contains("free")) {
+    problems.push_back({"the library " + library.string() + " does not define malloc and free",
+                        "build or install it again"});
   }
   return problems;
 }

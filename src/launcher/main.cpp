@@ -2,11 +2,13 @@
 #include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <memory>
 #include <string>
 
 #include "hakozuna/hakozuna.h"
 #include "launcher/commands.h"
 #include "launcher/error.h"
+#include "launcher/help_formatter.h"
 
 namespace hakozuna::launcher {
 
@@ -27,17 +29,6 @@ std::string version_text() {
   return "hakozuna " + std::to_string(HAKOZUNA_VERSION_MAJOR) + "." +
          std::to_string(HAKOZUNA_VERSION_MINOR) + "." + std::to_string(HAKOZUNA_VERSION_PATCH);
 }
-
-// The parser's help with a usage line that shows where the program goes.
-class HelpFormatter : public CLI::Formatter {
- public:
-  std::string make_usage(const CLI::App* app, std::string) const override {
-    if (!app->get_parent()) return "Usage: hakozuna COMMAND [OPTIONS] [-- PROGRAM [ARGUMENT]...]\n";
-    const bool takes_program = app->get_name() != "list";
-    return "Usage: hakozuna " + app->get_name() + " [OPTIONS]" +
-           (takes_program ? " -- PROGRAM [ARGUMENT]..." : "") + "\n";
-  }
-};
 
 // One line, whatever the parser's message looks like.
 std::string one_line(std::string text) {
@@ -64,9 +55,7 @@ int launch(const std::vector<std::string>& words) {
       "  hakozuna run -- ./server        run it\n"
       "  hakozuna compare -- ./job       which allocator suits it?",
       "hakozuna");
-  const auto formatter = std::make_shared<HelpFormatter>();
-  formatter->column_width(34);
-  app.formatter(formatter);
+  app.formatter(std::make_shared<HelpFormatter>());
   app.set_version_flag("--version", version_text(), "Print the version and exit");
   app.set_help_flag("-h,--help", "Print this help and exit");
   app.require_subcommand(1);

@@ -18,11 +18,15 @@ constexpr size_t kSizes[] = {0, 1, 16, 100, 5000, 70'000, 3'000'000};
 void expect_ours(void* object) {
   ASSERT_NE(object, nullptr);
   ASSERT_EQ(reinterpret_cast<uintptr_t>(object) % 16, 0u);
-  if (line_loaded()) ASSERT_EQ(api().classify(object), HAKOZUNA_VALID);
+  if (line_loaded()) {
+    ASSERT_EQ(api().classify(object), HAKOZUNA_VALID);
+  }
 }
 
 void expect_gone(void* object) {
-  if (detection().exact_classify) ASSERT_NE(api().classify(object), HAKOZUNA_VALID);
+  if (detection().exact_classify) {
+    ASSERT_NE(api().classify(object), HAKOZUNA_VALID);
+  }
 }
 
 TEST(OperatorNew, PlainFormsWithEveryDelete) {

@@ -29,7 +29,9 @@ void expect_frees_sized(FreeSized* free_sized) {
     void* block = opaque(std::malloc(size));
     ASSERT_NE(block, nullptr);
     free_sized(block, size);
-    if (detection().exact_classify) ASSERT_NE(api().classify(block), HAKOZUNA_VALID) << size;
+    if (detection().exact_classify) {
+      ASSERT_NE(api().classify(block), HAKOZUNA_VALID) << size;
+    }
   }
   void* cleared = opaque(std::calloc(10, 30));
   free_sized(cleared, 300);

@@ -5,7 +5,7 @@
 namespace hakozuna::test {
 
 template <class T>
-[[nodiscard]] inline T opaque(T value) {
+inline T opaque(T value) {
   asm volatile("" : "+r"(value) : : "memory");
   return value;
 }

@@ -6,7 +6,7 @@
 
 namespace hakozuna::api {
 
-// alignment 0: that of malloc.
+// An alignment that is no power of two fails without asking the handler.
 [[gnu::cold, gnu::noinline]] void* new_after_failure(size_t size, size_t alignment);  // throws
 [[gnu::cold, gnu::noinline]] void* new_after_failure_nothrow(size_t size, size_t alignment) noexcept;
 

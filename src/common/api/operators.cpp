@@ -12,21 +12,31 @@
 
 using hakozuna::api::ServedLine;
 
+namespace {
+
+// The compiler passes powers of two; a program that calls the operator itself may not, and is told as libstdc++ tells it.
+void* allocate_aligned(std::size_t alignment, std::size_t size) {
+  return hakozuna::is_power_of_two(alignment) ? ServedLine::allocate_aligned(alignment, size)
+                                              : nullptr;
+}
+
+}  // namespace
+
 HAKOZUNA_EXPORT_OPERATOR void* operator new(std::size_t size) {
   void* const block = ServedLine::allocate(size);
   if (block) [[likely]] return block;
-  return hakozuna::api::new_after_failure(size, 0);
+  return hakozuna::api::new_after_failure(size, 1);
 }
 
 HAKOZUNA_EXPORT_OPERATOR void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
   void* const block = ServedLine::allocate(size);
   if (block) [[likely]] return block;
-  return hakozuna::api::new_after_failure_nothrow(size, 0);
+  return hakozuna::api::new_after_failure_nothrow(size, 1);
 }
 
 HAKOZUNA_EXPORT_OPERATOR void* operator new(std::size_t size, std::align_val_t alignment) {
   const std::size_t bytes = static_cast<std::size_t>(alignment);
-  void* const block = ServedLine::allocate_aligned(bytes, size);
+  void* const block = allocate_aligned(bytes, size);
   if (block) [[likely]] return block;
   return hakozuna::api::new_after_failure(size, bytes);
 }
@@ -34,7 +44,7 @@ HAKOZUNA_EXPORT_OPERATOR void* operator new(std::size_t size, std::align_val_t a
 HAKOZUNA_EXPORT_OPERATOR void* operator new(std::size_t size, std::align_val_t alignment,
                                             const std::nothrow_t&) noexcept {
   const std::size_t bytes = static_cast<std::size_t>(alignment);
-  void* const block = ServedLine::allocate_aligned(bytes, size);
+  void* const block = allocate_aligned(bytes, size);
   if (block) [[likely]] return block;
   return hakozuna::api::new_after_failure_nothrow(size, bytes);
 }

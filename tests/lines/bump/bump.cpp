@@ -52,11 +52,13 @@ Heap* Bump::heap_of_this_thread() {
   return this_heap;
 }
 
-void Bump::leave_heap(void* heap) {
-  os::LockGuard guard(lock);
+void Bump::leave_heap(void*) {
+  Heap* const heap = this_heap;  // not the argument: the thread may have left that one before, by a flush
+  if (!heap) return;
   this_heap = nullptr;
-  static_cast<Heap*>(heap)->next_idle = idle_heaps;
-  idle_heaps = static_cast<Heap*>(heap);
+  os::LockGuard guard(lock);
+  heap->next_idle = idle_heaps;
+  idle_heaps = heap;
   ++idle_count;
 }
 
@@ -174,13 +176,7 @@ Classification Bump::classify(const void* address) noexcept {
   return found;
 }
 
-void Bump::thread_flush() noexcept {
-  if (!this_heap) return;
-  // The notice of the thread's end stays: it hands over whatever heap the thread has then.
-  Heap* const heap = this_heap;
-  this_heap = nullptr;
-  leave_heap(heap);
-}
+void Bump::thread_flush() noexcept { leave_heap(nullptr); }
 
 size_t Bump::trim(size_t) noexcept { return 0; }
 
