@@ -32,6 +32,7 @@ target_compile_options(hakozuna_library_flags INTERFACE
   -fasynchronous-unwind-tables  # bad_alloc passes through operator new, and debuggers through everything
   -fno-threadsafe-statics       # the guards live in the C++ runtime
   -fvisibility=hidden -fno-semantic-interposition -fno-plt
+  $<$<CXX_COMPILER_ID:GNU>:-fno-gnu-unique>  # a static member is one per library, not one per process
   -ftls-model=initial-exec      # anything else calls the loader, which calls malloc
   # The compiler knows what malloc and the others do and may turn one into a call of another, or leave it out.
   -fno-builtin-malloc -fno-builtin-calloc -fno-builtin-realloc -fno-builtin-free
@@ -42,9 +43,9 @@ target_link_libraries(hakozuna_library_flags INTERFACE hakozuna_build_flags)
 function(hakozuna_write_version_script)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${HAKOZUNA_EXPORTS_FILE})
   file(STRINGS ${HAKOZUNA_EXPORTS_FILE} names REGEX "^[A-Za-z_]")
-  list(TRANSFORM names REPLACE "(.+)" "    \\1;")
-  list(JOIN names "\n" names)
-  file(CONFIGURE OUTPUT ${HAKOZUNA_VERSION_SCRIPT} @ONLY CONTENT "{\n  global:\n@names@\n  local: *;\n};\n")
+  list(JOIN names ";\n    " names)
+  file(CONFIGURE OUTPUT ${HAKOZUNA_VERSION_SCRIPT} @ONLY
+    CONTENT "{\n  global:\n    @names@;\n  local: *;\n};\n")
 endfunction()
 hakozuna_write_version_script()
 
@@ -82,8 +83,8 @@ function(hakozuna_add_static_line name)
   set(target hakozuna_${name}_static)
   set(object ${CMAKE_CURRENT_BINARY_DIR}/hakozuna_${name}.o)
   add_custom_command(OUTPUT ${object}
-    # Groups would be merged with groups of the same name in the program, whose symbols are not local.
-    COMMAND ${CMAKE_LINKER} -r --force-group-allocation -o ${object} ${ARGN}
+    # Groups would be merged with groups of the same name in the program, whose symbols are not local; only GNU ld can dissolve them.
+    COMMAND ${CMAKE_CXX_COMPILER} -r -nostdlib -fuse-ld=bfd -Wl,--force-group-allocation -o ${object} ${ARGN}
     COMMAND ${CMAKE_OBJCOPY} --localize-hidden ${object}
     DEPENDS ${ARGN}
     COMMENT "Joining the objects of libhakozuna_${name}.a"
@@ -124,6 +125,10 @@ function(hakozuna_add_line name)
   target_include_directories(hakozuna_${name}_api PRIVATE ${include_root})
   target_compile_definitions(hakozuna_${name}_api PRIVATE
     HAKOZUNA_LINE_HEADER="${LINE_HEADER}" HAKOZUNA_LINE_CLASS=${LINE_CLASS})
+  # Second names of a function: libc's headers say more about the first than we about the others, and forms of operator delete
+  # that ignore arguments are of another type than the one they are (operators.cpp).
+  target_compile_options(hakozuna_${name}_api PRIVATE
+    $<$<CXX_COMPILER_ID:GNU>:-Wno-missing-attributes> $<$<CXX_COMPILER_ID:GNU>:-Wno-attribute-alias>)
   # The one place that catches: see there.
   set_source_files_properties(${PROJECT_SOURCE_DIR}/src/common/api/call_new_handler.cpp PROPERTIES
     COMPILE_OPTIONS -fexceptions)

@@ -60,6 +60,19 @@ void parse_loaded(const std::string& line, const fs::path& library, BindingProof
   if (same_file(path, library)) proof.library_loaded = true;
 }
 
+// What ends a start. While it lists, the loader goes on after it, and says so in its debugging
+// lines.
+bool is_refusal(const std::string& line) {
+  if (line.ends_with("(continued)")) return false;
+  return (line.find("version `") != std::string::npos &&
+          line.find("not found") != std::string::npos) ||
+         line.find("error while loading") != std::string::npos;
+}
+
+void set_if_empty(std::string& text, const std::string& line) {
+  if (text.empty()) text = line;
+}
+
 }  // namespace
 
 BindingProof prove_binding(const fs::path& binary, const fs::path& library) {
@@ -81,16 +94,13 @@ BindingProof prove_binding(const fs::path& binary, const fs::path& library) {
   for (std::string line; std::getline(bindings, line);) {
     if (const auto binding = parse_binding(line)) {
       (same_file(binding->provider, library) ? proof.ours : proof.others).push_back(*binding);
-    } else if (proof.loader_complaint.empty() &&
-               (line.find("ERROR: ld.so:") != std::string::npos ||
-                line.find("version `") != std::string::npos ||
-                line.find("error while loading") != std::string::npos)) {
-      // The loader begins a line with the process number when it debugs, and with the program's
-      // name when it fails.
-      proof.loader_complaint = line.substr(line.find_first_not_of(" \t"));
+    } else if (line.find("ERROR: ld.so:") != std::string::npos) {
+      set_if_empty(proof.complaint, line);
+    } else if (is_refusal(line)) {
+      set_if_empty(proof.refusal, line);
     }
   }
-  if (run.timed_out) proof.loader_complaint = "the loader did not finish within 10 seconds";
+  if (run.timed_out) set_if_empty(proof.refusal, "it did not finish within 10 seconds");
   return proof;
 }
 

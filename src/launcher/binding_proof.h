@@ -21,11 +21,8 @@ struct BindingProof {
   std::vector<std::string> missing;  // those it needs that are not there
   std::vector<Binding> ours;         // malloc, calloc, realloc and free bound to the library
   std::vector<Binding> others;       // and those bound elsewhere
-  std::string loader_complaint;      // what the loader said against it, one line
-
-  bool holds() const {
-    return library_loaded && missing.empty() && others.empty() && !ours.empty();
-  }
+  std::string refusal;               // why the loader would not start the program, one line
+  std::string complaint;             // what else it had to say, such as why it left out a library
 };
 
 // `binary` must be a dynamically linked program for glibc: any other would run.

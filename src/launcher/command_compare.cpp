@@ -133,7 +133,7 @@ void add_compare_command(CLI::App& app, Invocation& invocation) {
       ->add_option("--lines", options->lines,
                    "Only these lines, separated by commas (default: all found)")
       ->delimiter(',')
-      ->expected(1)
+      ->allow_extra_args(false)
       ->option_text("NAME,...");
   command->add_flag("--peers", options->peers,
                     "Also under mimalloc, tcmalloc and jemalloc, where the system has them");

@@ -54,8 +54,13 @@ std::vector<Problem> problems_of(const BindingProof& proof) {
   }
   if (!problems.empty()) return problems;
   const std::string complaint =
-      proof.loader_complaint.empty() ? "" : "; the loader says: " + proof.loader_complaint;
-  if (!proof.library_loaded) {
+      proof.complaint.empty() ? "" : "; the loader says: " + proof.complaint;
+  if (!proof.refusal.empty()) {
+    problems.push_back(
+        {"the loader refuses to start it with the library: " + proof.refusal,
+         "start it without the library to see whose fault it is; a library built for "
+         "a newer C library must be built on this system"});
+  } else if (!proof.library_loaded) {
     problems.push_back({"the loader did not load the library" + complaint,
                         "check that the library fits this system's C library"});
   } else if (!proof.others.empty()) {

@@ -103,8 +103,7 @@ void add_run_command(CLI::App& app, Invocation& invocation) {
                    "Any other option of the allocator; may be given several times.\n"
                    "--option PURGE_DELAY_MS=100 is the same as HAKOZUNA_PURGE_DELAY_MS=100\n"
                    "in the environment. HAKOZUNA_HELP=1 lists them.")
-      ->expected(1)
-      ->take_all()
+      ->allow_extra_args(false)
       ->option_text("NAME=VALUE");
   command->footer(
       "Exit codes: the program's own; 127 if it is not found, 126 if it cannot be executed,\n"

@@ -74,6 +74,10 @@ int launch(const std::vector<std::string>& words) {
   } catch (const CLI::ParseError& error) {
     const auto named = app.get_subcommands();
     const std::string command = named.empty() ? "" : named.front()->get_name();
+    if (named.empty() && separator != words.begin() && !words.front().starts_with('-')) {
+      return fail("there is no command '" + words.front() + "' (see hakozuna --help)",
+                  kExitBadArguments);
+    }
     return fail((command.empty() ? "" : command + ": ") + error.what() + " (see hakozuna " +
                     (command.empty() ? "" : command + " ") + "--help)",
                 kExitBadArguments);

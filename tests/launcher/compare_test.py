@@ -35,9 +35,8 @@ class Measuring(LauncherTest):
         self.assertLess(small["peak_rss_mib"], 3)
         self.assertGreater(large["peak_rss_mib"], 32)
         self.assertLess(large["peak_rss_mib"], 36)
-        pages = 32 * 1024 * 1024 // os.sysconf("SC_PAGE_SIZE")
-        self.assertGreater(large["minor_faults"], small["minor_faults"])
-        self.assertLess(small["minor_faults"], pages)
+        # Faults may come a huge page at a time.
+        self.assertGreaterEqual(large["minor_faults"], small["minor_faults"] + 16)
 
     def test_the_launcher_peaks_higher_than_a_small_program(self):
         # What makes the test above mean something.

@@ -122,8 +122,8 @@ class Options(LauncherTest):
                 (["run"], "write -- before it"),
                 (["run", "--"], "write -- before it"),
                 (["walk", "--", "true"], "walk"),
-                (["--", "true"], "--help"),
-                ([], "--help")):
+                (["--", "true"], "subcommand is required"),
+                ([], "subcommand is required")):
             # A bad line name must not hide what is tested here.
             if words[:1] == ["run"]:
                 words = ["run", "--line", "plain", *words[1:]]

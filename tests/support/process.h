@@ -28,8 +28,8 @@ struct Outcome {
 };
 
 struct Command {
-  std::vector<std::string> arguments;                            // [0] is the program's path
-  std::vector<std::pair<std::string, std::string>> environment;  // added; an empty value removes
+  std::vector<std::string> arguments = {};                       // [0] is the program's path
+  std::vector<std::pair<std::string, std::string>> environment = {};  // added; an empty value removes
   size_t address_space_bytes = 0;                                // RLIMIT_AS, 0 = as it is
   double timeout_seconds = 60;
 };

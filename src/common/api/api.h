@@ -12,7 +12,8 @@
 //   glibc_extras.cpp      malloc_usable_size, malloc_trim, mallinfo, mallopt, malloc_info, malloc_stats
 //   public_functions.cpp  hakozuna/hakozuna.h
 //   lifecycle.cpp         start, fork, exit
-//   exit_report.h         the statistics at exit
+//   statistics.h          the statistics in all their forms
+//   exit_report.h         the same at exit
 //
 // The build defines HAKOZUNA_LINE_HEADER and HAKOZUNA_LINE_CLASS. A function that is another under a second name is an alias of it: one
 // body, and the second name costs nothing.

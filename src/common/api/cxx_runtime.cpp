@@ -9,7 +9,6 @@
 extern "C" {
 [[gnu::weak]] std::new_handler linked_get_new_handler() noexcept asm("_ZSt15get_new_handlerv");
 [[noreturn, gnu::weak]] void linked_throw_bad_alloc() asm("_ZSt17__throw_bad_allocv");
-[[gnu::weak]] void* dlopen(const char* file, int mode) noexcept;
 [[gnu::weak]] void* dlsym(void* handle, const char* name) noexcept;
 }
 
@@ -19,9 +18,13 @@ namespace {
 // Weak references are bound when we are loaded. A C program that loads a C++ library later (an interpreter and its modules) has its
 // runtime only since then, and possibly in no scope that we can see: ask for it by name, without loading it.
 void* find_in_late_runtime(const char* name) {
-  if (!dlopen || !dlsym) return nullptr;
-  for (const char* const library : {"libstdc++.so.6", "libc++.so.1"}) {
-    if (void* const handle = dlopen(library, RTLD_LAZY | RTLD_NOLOAD)) {
+  if (!dlsym) return nullptr;  // fully static
+  // Found rather than linked: a linker warns of dlopen in a fully static program.
+  const auto open = reinterpret_cast<decltype(&dlopen)>(dlsym(RTLD_DEFAULT, "dlopen"));
+  if (!open) return nullptr;
+  static constexpr const char* kLibraries[] = {"libstdc++.so.6", "libc++.so.1"};
+  for (const char* const library : kLibraries) {
+    if (void* const handle = open(library, RTLD_LAZY | RTLD_NOLOAD)) {
       if (void* const function = dlsym(handle, name)) return function;
     }
   }

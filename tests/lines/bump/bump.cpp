@@ -105,7 +105,7 @@ void* Bump::allocate_slow(size_t size) noexcept {
 
 void* Bump::allocate_zeroed(size_t size) noexcept {
   void* const block = allocate(size);
-  return block ? memset(block, 0, size) : nullptr;
+  return block ? memset(block, 0, usable_size(block)) : nullptr;
 }
 
 void* Bump::allocate_aligned(size_t alignment, size_t size) noexcept {
