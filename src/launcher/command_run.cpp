@@ -57,7 +57,10 @@ Environment served_environment(const RunOptions& options) {
 
 LauncherError start_failure(const std::string& name, int error) {
   const FoundFile file = find_program(name);
-  if (error == ENOENT && file.found == Found::kMissing) {
+  // For a name searched in PATH the error may be that of a directory there which may not be
+  // searched, which shells pass over.
+  const bool searched = name.find('/') == std::string::npos;
+  if (file.found == Found::kMissing && (error == ENOENT || searched)) {
     return {kExitNotFound, name + ": not found"};
   }
   if (error == ENOENT) return {kExitNotFound, name + ": its interpreter or loader is not found"};

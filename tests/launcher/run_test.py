@@ -140,6 +140,15 @@ class Failing(LauncherTest):
         self.assert_one_line(run("/no/such/program"), 127, "/no/such/program: not found")
         self.assert_one_line(run(""), 127, "not found")
 
+    def test_a_missing_program_where_a_directory_of_path_may_not_be_searched(self):
+        command = self.installed_tree(readable_by_all=True)
+        closed = self.temporary_directory()
+        closed.chmod(0)
+        anybody = {"user": 65534, "group": 65534, "extra_groups": []} if os.geteuid() == 0 else {}
+        result = hakozuna("run", "--line", "plain", "--", "no-such-program", command=command, cwd="/",
+                          env=environment(HAKOZUNA_LIBRARY_DIR=None, PATH=f"/usr/bin:{closed}"), **anybody)
+        self.assert_one_line(result, 127, "no-such-program: not found")
+
     def test_a_script_whose_interpreter_is_missing(self):
         self.assert_one_line(run(self.script("#!/no/such/interpreter\n")), 127, "interpreter")
 

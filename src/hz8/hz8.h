@@ -1,0 +1,101 @@
+// hz8: balanced and fail-closed. README.md has the idea; layout.h the data.
+//
+//   allocate ──> word of the bin has a free bit: hand it out
+//            └─> allocate_slow ──> attend (queue, timers)      when fast_limit is 0
+//                              ├─> medium class: allocate_medium
+//                              ├─> large block                 above the classes
+//                              └─> refill                      the bin's word is used up
+//                                     ├─> another word of the current span
+//                                     ├─> a partial span
+//                                     ├─> collect the queue, then a partial span again
+//                                     ├─> adopt an orphan
+//                                     └─> carve a new span
+//
+//   deallocate ──> own span, nothing pending: set the free bit ──> free_event   when the countdown ends
+//              └─> deallocate_slow ──> own span by another way (other chunk of the span; pending bits)
+//                                  ├─> remote free: pending bit, queue
+//                                  ├─> large block
+//                                  └─> misuse, or a pointer that is not ours
+#pragma once
+
+#include "common/core/line.h"
+#include "hz8/layout.h"
+
+namespace hakozuna::hz8 {
+
+// The heap of a thread that has none yet: it owns nothing, and its limit sends every allocation to the slow path.
+extern Heap no_heap;
+
+// The thread's heap; &no_heap before its first allocation and after its exit handler.
+extern thread_local Heap* thread_heap __attribute__((tls_model("initial-exec")));
+
+[[gnu::noinline]] void* allocate_slow(size_t size) noexcept;
+[[gnu::noinline]] void deallocate_slow(void* block) noexcept;
+[[gnu::noinline]] void free_event(Span* span) noexcept;
+
+inline Span* span_record(char* base, size_t offset) {
+  return reinterpret_cast<Span*>(base + (offset >> mem::kChunkShift) * sizeof(Span));
+}
+
+class Hz8 {
+ public:
+  static constexpr const char* kName = "hz8";
+
+  static void* allocate(size_t size) noexcept {
+    Heap* const heap = thread_heap;
+    if (size <= heap->fast_limit.load(std::memory_order_relaxed)) [[likely]] {
+      Bin& bin = heap->bins[mem::kSmallClassTable[(size + mem::kMinAlignment - 1) / mem::kMinAlignment]];
+      uint64_t* const word = bin.word;
+      const uint64_t bits = *word;
+      if (bits != 0) [[likely]] {
+        *word = bits & (bits - 1);
+        return bin.word_base + lowest_bit(bits) * bin.slot_bytes;
+      }
+    }
+    return allocate_slow(size);
+  }
+
+  static void deallocate(void* block) noexcept {
+    char* const base = mem::chunk_supply.primary_base();
+    const size_t offset = static_cast<size_t>(static_cast<char*>(block) - base);
+    if (offset < mem::chunk_supply.primary_bytes()) [[likely]] {
+      Span* const span = span_record(base, offset);
+      // relaxed: equal to our heap only if this thread wrote it. pending != 0 would mean a look at the pending bits first.
+      if (span->owner.load(std::memory_order_relaxed) == thread_heap &&
+          span->pending.load(std::memory_order_relaxed) == 0) [[likely]] {
+        const mem::SlotPosition at = mem::slot_position(
+            static_cast<size_t>(static_cast<char*>(block) - span->first_slot), span->reciprocal);
+        if (at.exact) [[likely]] {
+          uint64_t* const word = span->free_bits + at.slot / 64;
+          const uint64_t bits = *word;
+          const uint64_t bit = uint64_t{1} << (at.slot % 64);
+          if ((bits & bit) == 0) [[likely]] {
+            *word = bits | bit;
+            const uint32_t countdown = span->countdown.load(std::memory_order_relaxed) - 1;
+            span->countdown.store(countdown, std::memory_order_relaxed);
+            if (countdown == 0) [[unlikely]] free_event(span);
+            return;
+          }
+        }
+      }
+    }
+    deallocate_slow(block);
+  }
+
+  static void* allocate_zeroed(size_t size) noexcept;
+  static void* allocate_aligned(size_t alignment, size_t size) noexcept;
+  static void deallocate_sized(void* block, size_t size) noexcept;
+  static void* resize_without_copy(void* block, size_t size) noexcept;
+  static size_t usable_size(const void* address) noexcept;
+  static size_t good_size(size_t size) noexcept;
+  static Classification classify(const void* address) noexcept;
+  static void thread_flush() noexcept;
+  static size_t trim(size_t keep_bytes) noexcept;
+  static void fork_prepare() noexcept;
+  static void fork_parent() noexcept;
+  static void fork_child() noexcept;
+  static void collect_statistics(hakozuna_statistics& statistics) noexcept;
+  static bool collect_class_statistics(size_t index, hakozuna_class_statistics& statistics) noexcept;
+};
+
+}  // namespace hakozuna::hz8

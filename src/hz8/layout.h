@@ -1,0 +1,138 @@
+// hz8: every structure, and what the fast paths rely on.
+//
+// Glossary
+//   span      a run of chunks cut into slots of one class; described by the Span record of its first chunk
+//   slot      place of one block
+//   free bit  one per slot, set: the slot may be handed out. Clear: it holds a block (or is pending). The only authority.
+//   pending   one bit per slot, set: freed by a thread that does not own the span, not yet collected by the one that does
+//   heap      what a thread owns: a current span for each class, lists of its other spans, a queue of spans with pending bits
+//   orphan    a span whose heap's thread has ended; it belongs to the orphan lists until a thread adopts it
+//
+// Invariants
+//   allocated slots = slot_count - popcount(free bits);  live blocks = allocated slots - popcount(pending bits)
+//   a slot is never free and pending
+//   a span with an owner is in exactly one place: a bin of its heap (kCurrent), its partial list (kPartial) or its full list (kFull)
+//   an orphan is on exactly one list of its class
+//   pending != 0  <=>  the span is on its owner's queue, or one thread is about to put it there ("holds its token")
+//   only the owner's thread, or whoever holds the orphan lock for an orphan, changes free bits
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "common/arch/arch.h"
+#include "common/base/base.h"
+#include "common/mem/mem.h"
+#include "common/os/os.h"
+
+namespace hakozuna::hz8 {
+
+struct Heap;
+
+enum class SpanState : uint8_t { kNone = 0, kCurrent, kPartial, kFull, kOrphan };
+
+// Threshold of Span::countdown that no program reaches: no event wanted.
+inline constexpr uint32_t kNoEvent = UINT32_MAX;
+
+// The record of a chunk. For the first chunk of a span it describes the span; for its other chunks, and for chunks in no span, it is
+// all zero but for `head_distance`, so that no thread owns it and every pointer into them takes the slow path. Records are
+// never given back: a stale pointer to one reads a record.
+struct alignas(128) Span {
+  // Line 0: all that a free by the owner reads and writes.
+  std::atomic<Heap*> owner;     // whose thread frees locally. Written by the owner, or under the orphan lock; release/acquire
+  char* first_slot;             // immutable while the span lives, as are the others marked (i)
+  uint64_t reciprocal;          // (i) ceil(2^64 / slot_bytes)
+  uint64_t* free_bits;          // (i) one word for each 64 slots; &one_word for spans of up to 64 slots
+  uint64_t one_word;
+  std::atomic<uint32_t> countdown;  // local frees until something may have to be done: 1 for a full span, the live blocks of a
+                                // partial one (it may be empty then), kNoEvent for a current one. Owner only; atomic for readers of
+                                // statistics
+  uint32_t slot_bytes;          // (i)
+  uint8_t size_class;           // (i)
+  uint8_t order;                // (i)
+  SpanState state;              // owner
+  uint8_t head_distance;        // in other chunks of a span: chunks back to the first one
+  uint16_t slot_count;          // (i)
+  uint16_t idle_ticks;          // ticks since a refill took slots: the pages of a span in use are not returned
+
+  // Line 1: written by other threads.
+  // Spans of up to 64 slots: the pending bits. Larger ones: which of pending_words are not 0. Whoever turns it from 0 holds the span's
+  // token and puts it on the owner's queue. fetch_or acq_rel (hands the block's contents over), exchange acq_rel by the collector.
+  alignas(64) std::atomic<uint64_t> pending;
+  std::atomic<uint64_t>* pending_words;  // (i)
+  Span* queue_next;             // of the token holder
+  Span* next;                   // links of the list the state names
+  Span* previous;
+  uint64_t fresh;               // owner; spans of medium classes: slots whose memory reads as zero. Subset of free bits
+
+  bool has_one_word() const { return free_bits == &one_word; }
+  uint32_t word_count() const { return (uint32_t{slot_count} + 63) / 64; }
+};
+static_assert(sizeof(Span) == 128, "records are found by shifting");
+static_assert(offsetof(Span, slot_count) + sizeof(uint16_t) <= 64, "a local free stays in one line");
+static_assert(offsetof(Span, pending) == 64);
+
+// Where a thread allocates blocks of a class: a word of free bits of the current span. There is always one: a word that is 0 when there
+// is no span.
+struct Bin {
+  uint64_t* word;       // slots are given out of this word, lowest first
+  char* word_base;      // address of the slot of bit 0
+  uint64_t slot_bytes;  // of the class, for the multiplication
+  Span* span;           // null if none; state kCurrent
+};
+static_assert(sizeof(Bin) == 32, "bins are found by shifting");
+
+// Empty runs a heap keeps to itself, to take and give runs without the supply's lock. The budget bounds what an idle thread can
+// hold back, and with it what a program of many threads pays.
+inline constexpr uint32_t kCachedRuns = 16;
+inline constexpr size_t kCachedRunBytes = size_t{1} << 20;
+
+struct CachedRun {
+  char* run;
+  uint32_t order;
+  uint32_t freed_at;  // ms
+};
+
+enum class HeapState : uint8_t { kUnused = 0, kServing, kDead };
+
+// One thread's heap. Records are recycled and never given back.
+struct Heap {
+  // Requests above this take the slow path: kSmallLimit, or 0 when the heap has something to attend to. Any thread may set it to 0
+  // (relaxed: what to attend to is published by other words); the owner sets it back before it looks.
+  std::atomic<size_t> fast_limit;
+  Bin bins[mem::kClassCount];
+  List<Span> partial[mem::kClassCount];
+  List<Span> full;
+  Span* carried;               // taken off the queue, not collected yet
+  HeapState state;             // under the registry lock
+  bool after_exit;             // made by a thread whose exit handlers have run
+  uint32_t thread_id;          // set with after_exit
+  uint32_t attention_skip;     // allocations to serve before the clock is looked at again
+  uint32_t attention_step;
+  uint32_t events;             // slow events since the clock was looked at
+  uint32_t detach_next;        // the bin whose idleness is checked next
+  uint64_t tick_due;           // ms; 0: nothing to do later
+  uint64_t idle_word[mem::kClassCount];  // the bins' words when last looked at
+  Heap* next;                  // registry lists
+  Heap* previous;
+  // Statistics; written by the owner.
+  std::atomic<uint64_t> refills;
+  std::atomic<uint64_t> remote_frees;
+  std::atomic<uint64_t> adopted_spans;
+
+  // The cache of empty runs; a purging thread takes old ones from it.
+  os::Lock cache_lock{os::Rank::kHeapCache};
+  uint32_t cached_count;
+  size_t cached_bytes;
+  CachedRun cached[kCachedRuns];
+
+  // Spans with pending bits: pushed by any thread (compare-exchange, release), taken whole (exchange, acquire) by the owner or by
+  // a purging thread that pushes them back.
+  alignas(arch::kCacheLineBytes) std::atomic<Span*> queue;
+};
+
+// The word of bins that have no span.
+extern uint64_t no_free_slots;
+
+}  // namespace hakozuna::hz8

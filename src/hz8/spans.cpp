@@ -1,0 +1,176 @@
+#include "hz8/spans.h"
+
+#include "common/core/diagnostics.h"
+#include "hz8/hz8.h"
+
+namespace hakozuna::hz8 {
+namespace {
+
+// Bitmaps of spans of more than 64 slots: free words, then as many pending words. Recycled by power of two of the word count, so that
+// a block keeps its layout for ever.
+constexpr uint32_t kBitmapKinds = 7;  // 1, 2, 4, .. 64 words
+
+struct BitmapPool {
+  os::Lock lock{os::Rank::kMetadata};
+  uint64_t* free[kBitmapKinds] = {};  // linked through the first word
+};
+constinit BitmapPool bitmap_pool;
+
+uint32_t bitmap_kind(uint32_t words) { return log2_floor(words * 2 - 1); }
+
+uint64_t* allocate_bitmaps(uint32_t words) {
+  const uint32_t kind = bitmap_kind(words);
+  {
+    os::LockGuard guard(bitmap_pool.lock);
+    if (uint64_t* const block = bitmap_pool.free[kind]) {
+      bitmap_pool.free[kind] = *reinterpret_cast<uint64_t**>(block);
+      return block;
+    }
+  }
+  return static_cast<uint64_t*>(mem::metadata.allocate((size_t{2} << kind) * sizeof(uint64_t)));
+}
+
+void release_bitmaps(uint64_t* block, uint32_t words) {
+  const uint32_t kind = bitmap_kind(words);
+  os::LockGuard guard(bitmap_pool.lock);
+  *reinterpret_cast<uint64_t**>(block) = bitmap_pool.free[kind];
+  bitmap_pool.free[kind] = block;
+}
+
+uint32_t merge_word(Span* span, uint32_t index, uint64_t freed) {
+  uint64_t& word = span->free_bits[index];
+  if (const uint64_t twice = word & freed) [[unlikely]] {
+    // The owner freed the block between the remote free and now, both unaware of each other.
+    Classification found{Verdict::kFreed, span->slot_bytes, run_of(span), span->owner.load(std::memory_order_relaxed)};
+    core::report_misuse(Hz8::kName, core::Misuse::kDoubleFree, "free",
+                        span->first_slot + (uint64_t{index} * 64 + lowest_bit(twice)) * span->slot_bytes, found);
+  }
+  word |= freed;
+  return static_cast<uint32_t>(std::popcount(freed));
+}
+
+}  // namespace
+
+os::Lock& bitmap_lock() { return bitmap_pool.lock; }
+
+Span* find_span(const void* address) {
+  mem::Region* const region = mem::chunk_supply.find_region(address);
+  if (!region) return nullptr;
+  const size_t offset = static_cast<size_t>(static_cast<const char*>(address) - region->base);
+  Span* span = span_record(region->base, offset);
+  span -= span->head_distance;
+  return span->state == SpanState::kNone ? nullptr : span;
+}
+
+char* run_of(const Span* span) {
+  return span->first_slot - mem::kSizeClasses[span->size_class].first_slot;
+}
+
+bool make_span(char* run, uint32_t size_class, Heap* heap) {
+  const mem::SizeClass& geometry = mem::kSizeClasses[size_class];
+  mem::Region* const region = mem::chunk_supply.find_region(run);
+  Span* const span = span_record(region->base, static_cast<size_t>(run - region->base));
+  const uint32_t words = geometry.words();
+  if (words == 1) {
+    span->free_bits = &span->one_word;
+    span->pending_words = nullptr;
+  } else {
+    uint64_t* const bitmaps = allocate_bitmaps(words);
+    if (!bitmaps) return false;
+    span->free_bits = bitmaps;
+    span->pending_words = reinterpret_cast<std::atomic<uint64_t>*>(bitmaps + words);
+    for (uint32_t i = 0; i < words; ++i) span->pending_words[i].store(0, std::memory_order_relaxed);
+  }
+  for (uint32_t i = 0; i < words; ++i) span->free_bits[i] = low_bits(geometry.slot_count - i * 64);
+  span->pending.store(0, std::memory_order_relaxed);
+  span->first_slot = run + geometry.first_slot;
+  span->reciprocal = geometry.reciprocal;
+  span->countdown.store(kNoEvent, std::memory_order_relaxed);
+  span->slot_bytes = geometry.slot_bytes;
+  span->slot_count = static_cast<uint16_t>(geometry.slot_count);
+  span->size_class = static_cast<uint8_t>(size_class);
+  span->order = static_cast<uint8_t>(geometry.order);
+  span->idle_ticks = 0;
+  span->queue_next = nullptr;
+  span->next = nullptr;
+  span->previous = nullptr;
+  span->fresh = 0;
+  if (size_class >= mem::kSmallClassCount) {
+    for (uint32_t slot = 0; slot < geometry.slot_count; ++slot) {
+      if (mem::chunk_supply.is_fresh(span->first_slot + size_t{slot} * geometry.slot_bytes, geometry.slot_bytes)) {
+        span->fresh |= uint64_t{1} << slot;
+      }
+    }
+  }
+  for (uint32_t i = 1; i < 1u << geometry.order; ++i) span[i].head_distance = static_cast<uint8_t>(i);
+  span->state = SpanState::kCurrent;
+  // release: a thread that finds this owner (classify, a remote free) sees the record complete.
+  span->owner.store(heap, std::memory_order_release);
+  return true;
+}
+
+void unmake_span(Span* span) {
+  HAKOZUNA_CHECK(allocated_slots(span) == 0, "a span that is given back holds no block");
+  HAKOZUNA_CHECK(span->pending.load(std::memory_order_relaxed) == 0, "a span that is given back has nothing pending");
+  span->owner.store(nullptr, std::memory_order_relaxed);
+  span->state = SpanState::kNone;
+  for (uint32_t i = 1; i < 1u << span->order; ++i) span[i].head_distance = 0;
+  if (!span->has_one_word()) release_bitmaps(span->free_bits, span->word_count());
+  span->free_bits = &span->one_word;
+}
+
+uint32_t free_slots(const Span* span) {
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < span->word_count(); ++i) {
+    count += static_cast<uint32_t>(std::popcount(span->free_bits[i]));
+  }
+  return count;
+}
+
+uint32_t pending_slots(const Span* span) {
+  if (span->has_one_word()) {
+    return static_cast<uint32_t>(std::popcount(span->pending.load(std::memory_order_relaxed)));
+  }
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < span->word_count(); ++i) {
+    count += static_cast<uint32_t>(std::popcount(span->pending_words[i].load(std::memory_order_relaxed)));
+  }
+  return count;
+}
+
+uint32_t collect_pending(Span* span) {
+  // acq_rel: acquires what the freeing threads did with the blocks before they freed them; releases our earlier reads of queue_next, which
+  // the next token holder overwrites.
+  uint64_t mask = span->pending.exchange(0, std::memory_order_acq_rel);
+  if (span->has_one_word()) return merge_word(span, 0, mask);
+  uint32_t count = 0;
+  for (; mask != 0; mask &= mask - 1) {
+    const uint32_t index = lowest_bit(mask);
+    count += merge_word(span, index, span->pending_words[index].exchange(0, std::memory_order_acq_rel));
+  }
+  return count;
+}
+
+bool is_pending(const Span* span, uint64_t slot) {
+  const std::atomic<uint64_t>& word = span->has_one_word() ? span->pending : span->pending_words[slot / 64];
+  return (word.load(std::memory_order_relaxed) >> (slot % 64)) & 1;
+}
+
+void check_span([[maybe_unused]] const Span* span) {
+#if defined(HAKOZUNA_CHECKED) && HAKOZUNA_CHECKED
+  const mem::SizeClass& geometry = mem::kSizeClasses[span->size_class];
+  HAKOZUNA_CHECK(span->slot_bytes == geometry.slot_bytes && span->slot_count == geometry.slot_count,
+                 "a span has the geometry of its class");
+  for (uint32_t i = 0; i < span->word_count(); ++i) {
+    HAKOZUNA_CHECK((span->free_bits[i] & ~low_bits(span->slot_count - i * 64)) == 0, "free bits are bits of slots");
+  }
+  HAKOZUNA_CHECK((span->fresh & ~span->free_bits[0]) == 0 || !span->has_one_word(), "a fresh slot is free");
+  for (uint32_t slot = 0; slot < span->slot_count; ++slot) {
+    if ((span->free_bits[slot / 64] >> (slot % 64)) & 1 || is_pending(span, slot)) continue;
+    HAKOZUNA_CHECK(!mem::chunk_supply.is_fresh(span->first_slot + size_t{slot} * span->slot_bytes, span->slot_bytes),
+                   "the pages of a live block are resident");
+  }
+#endif
+}
+
+}  // namespace hakozuna::hz8

@@ -1,0 +1,44 @@
+// Spans: making them of runs, finding them from pointers, counting in them, moving them between the places they can be in.
+#pragma once
+
+#include "hz8/layout.h"
+
+namespace hakozuna::hz8 {
+
+// The record of the span `address` lies in; null if it lies in no span of ours.
+Span* find_span(const void* address);
+
+// First byte and size of a span's run.
+char* run_of(const Span* span);
+inline size_t run_bytes(const Span* span) { return mem::kChunkBytes << span->order; }
+
+// Makes the run a span of the class, all slots free, owned by `heap`, in no list. False without memory for its bitmaps.
+bool make_span(char* run, uint32_t size_class, Heap* heap);
+
+// Undoes make_span(): the chunk records are nobody's again. The span is empty and in no list.
+void unmake_span(Span* span);
+
+uint32_t free_slots(const Span* span);
+inline uint32_t allocated_slots(const Span* span) { return span->slot_count - free_slots(span); }
+uint32_t pending_slots(const Span* span);
+
+// Frees a slot; false if it is free already.
+inline bool set_free_bit(Span* span, uint64_t slot) {
+  uint64_t& word = span->free_bits[slot / 64];
+  const uint64_t bit = uint64_t{1} << (slot % 64);
+  if (word & bit) return false;
+  word |= bit;
+  return true;
+}
+
+// Collects the pending bits into free bits. The caller holds the span's token and owns it (or the orphan lock); afterwards the token
+// is gone. Returns the number of blocks; a block that is free already is reported as a double free.
+uint32_t collect_pending(Span* span);
+
+// Whether the slot has a pending bit.
+bool is_pending(const Span* span, uint64_t slot);
+
+// Whether no page of the span that is returned, or was never touched, holds a live block (checked builds).
+void check_span(const Span* span);
+
+}  // namespace hakozuna::hz8
