@@ -31,6 +31,7 @@ extern thread_local Heap* thread_heap __attribute__((tls_model("initial-exec")))
 
 [[gnu::noinline]] void* allocate_slow(size_t size) noexcept;
 [[gnu::noinline]] void deallocate_slow(void* block) noexcept;
+[[gnu::noinline]] void deallocate_sized_slow(void* block, size_t size) noexcept;
 [[gnu::noinline]] void free_event(Span* span) noexcept;
 
 inline Span* span_record(char* base, size_t offset) {
@@ -49,42 +50,25 @@ class Hz8 {
       const uint64_t bits = *word;
       if (bits != 0) [[likely]] {
         *word = bits & (bits - 1);
-        return bin.word_base + lowest_bit(bits) * bin.slot_bytes;
+        char* const slot = bin.word_base + lowest_bit(bits) * bin.slot_bytes;
+        if (!slot) __builtin_unreachable();  // spares operator new its test
+        return slot;
       }
     }
     return allocate_slow(size);
   }
 
   static void deallocate(void* block) noexcept {
-    char* const base = mem::chunk_supply.primary_base();
-    const size_t offset = static_cast<size_t>(static_cast<char*>(block) - base);
-    if (offset < mem::chunk_supply.primary_bytes()) [[likely]] {
-      Span* const span = span_record(base, offset);
-      // relaxed: equal to our heap only if this thread wrote it. pending != 0 would mean a look at the pending bits first.
-      if (span->owner.load(std::memory_order_relaxed) == thread_heap &&
-          span->pending.load(std::memory_order_relaxed) == 0) [[likely]] {
-        const mem::SlotPosition at = mem::slot_position(
-            static_cast<size_t>(static_cast<char*>(block) - span->first_slot), span->reciprocal);
-        if (at.exact) [[likely]] {
-          uint64_t* const word = span->free_bits + at.slot / 64;
-          const uint64_t bits = *word;
-          const uint64_t bit = uint64_t{1} << (at.slot % 64);
-          if ((bits & bit) == 0) [[likely]] {
-            *word = bits | bit;
-            const uint32_t countdown = span->countdown.load(std::memory_order_relaxed) - 1;
-            span->countdown.store(countdown, std::memory_order_relaxed);
-            if (countdown == 0) [[unlikely]] free_event(span);
-            return;
-          }
-        }
-      }
-    }
-    deallocate_slow(block);
+    if (!deallocate_own(block, 0)) [[unlikely]] deallocate_slow(block);
+  }
+
+  // A size is checked only against what the block holds: blocks shrunk in place and aligned ones are larger than their size's class.
+  static void deallocate_sized(void* block, size_t size) noexcept {
+    if (!deallocate_own(block, size)) [[unlikely]] deallocate_sized_slow(block, size);
   }
 
   static void* allocate_zeroed(size_t size) noexcept;
   static void* allocate_aligned(size_t alignment, size_t size) noexcept;
-  static void deallocate_sized(void* block, size_t size) noexcept;
   static void* resize_without_copy(void* block, size_t size) noexcept;
   static size_t usable_size(const void* address) noexcept;
   static size_t good_size(size_t size) noexcept;
@@ -96,6 +80,32 @@ class Hz8 {
   static void fork_child() noexcept;
   static void collect_statistics(hakozuna_statistics& statistics) noexcept;
   static bool collect_class_statistics(size_t index, hakozuna_class_statistics& statistics) noexcept;
+
+ private:
+  // Frees a block of a span of this thread; false, and nothing is done, if anything at all is special. The test of `size` folds away
+  // where it is 0.
+  [[gnu::always_inline]] static bool deallocate_own(void* block, size_t size) noexcept {
+    char* const base = mem::chunk_supply.primary_base();
+    const size_t offset = static_cast<size_t>(static_cast<char*>(block) - base);
+    if (offset >= mem::chunk_supply.primary_bytes()) [[unlikely]] return false;
+    Span* const span = span_record(base, offset);
+    // relaxed: equal to our heap only if this thread wrote it. Pending bits must be looked at before a free bit is set.
+    if (span->owner.load(std::memory_order_relaxed) != thread_heap) [[unlikely]] return false;
+    if (span->pending.load(std::memory_order_relaxed) != 0) [[unlikely]] return false;
+    const mem::SlotPosition at = mem::slot_position(
+        static_cast<size_t>(static_cast<char*>(block) - span->first_slot), span->reciprocal);
+    if (!at.exact) [[unlikely]] return false;
+    if (size > span->slot_bytes) [[unlikely]] return false;
+    uint64_t* const word = span->free_bits + at.slot / 64;
+    const uint64_t bits = *word;
+    const uint64_t bit = uint64_t{1} << (at.slot % 64);
+    if ((bits & bit) != 0) [[unlikely]] return false;
+    *word = bits | bit;
+    const uint32_t countdown = span->countdown.load(std::memory_order_relaxed) - 1;
+    span->countdown.store(countdown, std::memory_order_relaxed);
+    if (countdown == 0) [[unlikely]] free_event(span);
+    return true;
+  }
 };
 
 }  // namespace hakozuna::hz8

@@ -30,7 +30,14 @@ namespace hakozuna::hz8 {
 
 struct Heap;
 
-enum class SpanState : uint8_t { kNone = 0, kCurrent, kPartial, kFull, kOrphan };
+enum class SpanState : uint8_t {
+  kNone = 0,
+  kCurrent,     // in a bin
+  kPartial,     // has free slots, on the heap's partial list of its class
+  kFull,        // has none, on the heap's full list
+  kOrphan,      // has free slots, on the orphans' list of its class
+  kOrphanFull,  // has none, likewise
+};
 
 // Threshold of Span::countdown that no program reaches: no event wanted.
 inline constexpr uint32_t kNoEvent = UINT32_MAX;
@@ -106,15 +113,18 @@ struct Heap {
   List<Span> full;
   Span* carried;               // taken off the queue, not collected yet
   HeapState state;             // under the registry lock
-  bool after_exit;             // made by a thread whose exit handlers have run
+  bool after_exit;             // made by a thread whose exit handler has run: no second one may come
   uint32_t thread_id;          // set with after_exit
   uint32_t attention_skip;     // allocations to serve before the clock is looked at again
-  uint32_t attention_step;
-  uint32_t events;             // slow events since the clock was looked at
+  uint32_t attention_step;     // how many to skip next time
+  uint32_t events;             // slow events since the last look at whether to arm the timer
   uint32_t detach_next;        // the bin whose idleness is checked next
   uint64_t tick_due;           // ms; 0: nothing to do later
   uint64_t idle_word[mem::kClassCount];  // the bins' words when last looked at
-  Heap* next;                  // registry lists
+  // Relaxed: hints between threads.
+  std::atomic<uint64_t> seen_at;        // when the owner last looked after its heap, ms
+  std::atomic<bool> flush_requested;    // by trim: give up everything that is free
+  Heap* next;                  // registry list
   Heap* previous;
   // Statistics; written by the owner.
   std::atomic<uint64_t> refills;

@@ -79,6 +79,21 @@ void examine_secure_start(const fs::path& path, Diagnosis& diagnosis) {
   }
 }
 
+// A sanitizer replaces malloc itself and ends the program if another library was there first.
+void examine_sanitizer(const ElfFile& file, std::vector<Problem>& problems) {
+  constexpr std::array<std::string_view, 4> runtimes = {"libasan", "libhwasan", "liblsan",
+                                                        "libtsan"};
+  for (const std::string& needed : file.needed) {
+    const bool sanitizer = std::any_of(runtimes.begin(), runtimes.end(),
+                                       [&](auto runtime) { return needed.starts_with(runtime); });
+    if (!sanitizer) continue;
+    problems.push_back({"it is built with a sanitizer (" + needed +
+                            "), which brings its own malloc and refuses to come second",
+                        "use a build without -fsanitize"});
+    return;
+  }
+}
+
 void examine_own_allocator(const ElfFile& file, Diagnosis& diagnosis) {
   for (const char* function : {"malloc", "free"}) {
     if (!file.exported_functions.contains(function)) continue;
@@ -136,6 +151,7 @@ void examine_binary(const fs::path& path, Diagnosis& diagnosis) {
   diagnosis.loader = file.interpreter;
   examine_loader(file.interpreter, diagnosis.problems);
   examine_secure_start(path, diagnosis);
+  examine_sanitizer(file, diagnosis.problems);
   examine_own_allocator(file, diagnosis);
 }
 

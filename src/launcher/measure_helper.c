@@ -20,7 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "measure_record.h"
+#include "launcher/measure_record.h"
 
 static int64_t now_ns(void) {
   struct timespec now;

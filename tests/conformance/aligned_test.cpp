@@ -1,4 +1,5 @@
-// posix_memalign, aligned_alloc, memalign, valloc, pvalloc: every alignment, its errors, and blocks that free and realloc like others.
+// posix_memalign, aligned_alloc, memalign, valloc, pvalloc: every alignment, its errors, and blocks
+// that free and realloc like others.
 #include <gtest/gtest.h>
 #include <malloc.h>
 #include <unistd.h>
@@ -29,7 +30,8 @@ TEST(PosixMemalign, EveryAlignmentAndSize) {
       for (void*& block : blocks) {
         ASSERT_EQ(posix_memalign(&block, alignment, size), 0) << alignment << ", " << size;
         ASSERT_NE(block, nullptr);
-        ASSERT_TRUE(is_aligned_to(block, alignment)) << block << " for " << alignment << ", " << size;
+        ASSERT_TRUE(is_aligned_to(block, alignment))
+            << block << " for " << alignment << ", " << size;
         ASSERT_TRUE(is_aligned_to(block, 16));
         ASSERT_GE(malloc_usable_size(block), size);
         fill_sparse(block, size, reinterpret_cast<uintptr_t>(block));
@@ -70,10 +72,12 @@ TEST(PosixMemalign, RejectsWhatIsNoAlignment) {
 TEST(PosixMemalign, OutOfMemoryIsItsResult) {
   void* untouched = &untouched;
   void* block = untouched;
-  for (const size_t size : {static_cast<size_t>(PTRDIFF_MAX), SIZE_MAX / 2 + 1, SIZE_MAX - 4096, SIZE_MAX}) {
+  for (const size_t size :
+       {static_cast<size_t>(PTRDIFF_MAX), SIZE_MAX / 2 + 1, SIZE_MAX - 4096, SIZE_MAX}) {
     for (const size_t alignment : {size_t{8}, size_t{64}, size_t{4096}, 64 * kMiB}) {
       errno = 777;
-      EXPECT_EQ(posix_memalign(&block, alignment, opaque(size)), ENOMEM) << alignment << ", " << size;
+      EXPECT_EQ(posix_memalign(&block, alignment, opaque(size)), ENOMEM)
+          << alignment << ", " << size;
       EXPECT_EQ(block, untouched);
       EXPECT_EQ(errno, 777);
     }
@@ -86,7 +90,8 @@ TEST(PosixMemalign, OutOfMemoryIsItsResult) {
 
 TEST(AlignedAlloc, EveryAlignmentAlsoWhereTheSizeIsNoMultiple) {
   for (size_t alignment = 1; alignment <= 4 * kMiB; alignment *= 2) {
-    for (const size_t size : {size_t{0}, size_t{1}, alignment - 1, alignment, alignment + 1, 3 * alignment}) {
+    for (const size_t size :
+         {size_t{0}, size_t{1}, alignment - 1, alignment, alignment + 1, 3 * alignment}) {
       void* block = opaque(aligned_alloc(alignment, opaque(size)));
       ASSERT_NE(block, nullptr) << alignment << ", " << size;
       ASSERT_TRUE(is_aligned_to(block, alignment < 16 ? 16 : alignment));
@@ -134,7 +139,8 @@ TEST(Memalign, EveryPowerOfTwo) {
   }
 }
 
-// The manual lets memalign refuse such a request or round the alignment up, but not return less than was asked.
+// The manual lets memalign refuse such a request or round the alignment up, but not return less
+// than was asked.
 TEST(Memalign, OfWhatIsNoPowerOfTwo) {
   for (const size_t alignment : {size_t{3}, size_t{24}, size_t{1000}}) {
     errno = 0;
@@ -150,7 +156,8 @@ TEST(Memalign, OfWhatIsNoPowerOfTwo) {
 
 TEST(Valloc, IsPageAligned) {
   const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
-  for (const size_t size : {size_t{0}, size_t{1}, size_t{100}, page - 1, page, page + 1, 10 * page, 5 * kMiB}) {
+  for (const size_t size :
+       {size_t{0}, size_t{1}, size_t{100}, page - 1, page, page + 1, 10 * page, 5 * kMiB}) {
     void* block = opaque(valloc(size));
     ASSERT_NE(block, nullptr) << size;
     EXPECT_TRUE(is_aligned_to(block, page));

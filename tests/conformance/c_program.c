@@ -1,4 +1,5 @@
-/* A program in C under the line: its blocks are ours, and the library brought no C++ runtime into the process.
+/* A program in C under the line: its blocks are ours, and the library brought no C++ runtime into
+ * the process.
  *
  * usage: c_program <line> */
 #define _GNU_SOURCE

@@ -1,4 +1,5 @@
-// calloc and reallocarray: zeroed whatever the memory held before, and never shorter than the product says.
+// calloc and reallocarray: zeroed whatever the memory held before, and never shorter than the
+// product says.
 #include <gtest/gtest.h>
 #include <malloc.h>
 
@@ -81,9 +82,13 @@ TEST(Calloc, ZeroElementsGiveABlock) {
 
 TEST(Calloc, OverflowFailsWithENOMEM) {
   const size_t half = SIZE_MAX / 2;
-  for (const auto& [count, size] :
-       {std::pair<size_t, size_t>{half + 2, 2}, {SIZE_MAX, SIZE_MAX}, {SIZE_MAX, 2},
-        {size_t{1} << 32, size_t{1} << 32}, {half, 4}, {1, SIZE_MAX}, {PTRDIFF_MAX, 2}}) {
+  for (const auto& [count, size] : {std::pair<size_t, size_t>{half + 2, 2},
+                                    {SIZE_MAX, SIZE_MAX},
+                                    {SIZE_MAX, 2},
+                                    {size_t{1} << 32, size_t{1} << 32},
+                                    {half, 4},
+                                    {1, SIZE_MAX},
+                                    {PTRDIFF_MAX, 2}}) {
     errno = 0;
     EXPECT_EQ(opaque(std::calloc(opaque(count), opaque(size))), nullptr) << count << " * " << size;
     EXPECT_EQ(errno, ENOMEM);

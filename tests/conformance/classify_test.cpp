@@ -75,8 +75,8 @@ class ExactClassify : public ::testing::Test {
 };
 
 TEST_F(ExactClassify, EveryByteInsideABlockIsInteriorOrMisaligned) {
-  for (const size_t size : {size_t{16}, size_t{100}, size_t{1000}, size_t{24576}, size_t{200'000},
-                            size_t{3'000'000}}) {
+  for (const size_t size :
+       {size_t{16}, size_t{100}, size_t{1000}, size_t{24576}, size_t{200'000}, size_t{3'000'000}}) {
     auto* block = static_cast<char*>(opaque(std::malloc(size)));
     ASSERT_NE(block, nullptr);
     const size_t usable = api().usable_size(block);

@@ -1,4 +1,5 @@
-// Blocks of the allocator underneath, which is the C library's: they go back to it, are counted, and never touch our heap.
+// Blocks of the allocator underneath, which is the C library's: they go back to it, are counted,
+// and never touch our heap.
 #include <dlfcn.h>
 #include <gnu/lib-names.h>
 #include <gtest/gtest.h>
@@ -52,7 +53,7 @@ TEST_F(Foreign, BlocksAreFreedUnderneathAndCounted) {
 TEST_F(Foreign, EveryDeleteTakesThem) {
   ::operator delete(allocate(10));
   ::operator delete[](allocate(10));
-  ::operator delete(allocate(10), size_t{10});
+  ::operator delete (allocate(10), size_t{10});
   api().free_sized(allocate(10), 10);
 }
 

@@ -1,4 +1,5 @@
-// mallinfo, mallinfo2, malloc_info, malloc_stats, mallopt, malloc_trim: answers of ours in the shape the C library gave them.
+// mallinfo, mallinfo2, malloc_info, malloc_stats, mallopt, malloc_trim: answers of ours in the
+// shape the C library gave them.
 #include <gtest/gtest.h>
 #include <malloc.h>
 #include <unistd.h>

@@ -1,4 +1,5 @@
-// malloc and free: every size gives a block of its own that is aligned, holds what was asked and keeps it.
+// malloc and free: every size gives a block of its own that is aligned, holds what was asked and
+// keeps it.
 #include <gtest/gtest.h>
 #include <malloc.h>
 

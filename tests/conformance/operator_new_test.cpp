@@ -113,26 +113,28 @@ TEST(OperatorNew, DeleteOfNullDoesNothing) {
   void* null = opaque<void*>(nullptr);
   ::operator delete(null);
   ::operator delete[](null);
-  ::operator delete(null, size_t{8});
+  ::operator delete (null, size_t{8});
   ::operator delete[](null, size_t{8});
-  ::operator delete(null, std::align_val_t{64});
+  ::operator delete (null, std::align_val_t{64});
   ::operator delete[](null, std::align_val_t{64});
-  ::operator delete(null, size_t{8}, std::align_val_t{64});
+  ::operator delete (null, size_t{8}, std::align_val_t{64});
   ::operator delete[](null, size_t{8}, std::align_val_t{64});
 }
 
 TEST(OperatorNew, ThrowsBadAlloc) {
   EXPECT_THROW(opaque(::operator new(opaque(kImpossible))), std::bad_alloc);
   EXPECT_THROW(opaque(::operator new[](opaque(kImpossible))), std::bad_alloc);
-  EXPECT_THROW(opaque(::operator new(opaque(kImpossible), std::align_val_t{64})), std::bad_alloc);
+  EXPECT_THROW(opaque(::operator new (opaque(kImpossible), std::align_val_t{64})), std::bad_alloc);
   EXPECT_THROW(opaque(::operator new[](opaque(kImpossible), std::align_val_t{64})), std::bad_alloc);
 }
 
 TEST(OperatorNew, NothrowFormsReturnNull) {
   EXPECT_EQ(opaque(::operator new(opaque(kImpossible), std::nothrow)), nullptr);
   EXPECT_EQ(opaque(::operator new[](opaque(kImpossible), std::nothrow)), nullptr);
-  EXPECT_EQ(opaque(::operator new(opaque(kImpossible), std::align_val_t{64}, std::nothrow)), nullptr);
-  EXPECT_EQ(opaque(::operator new[](opaque(kImpossible), std::align_val_t{64}, std::nothrow)), nullptr);
+  EXPECT_EQ(opaque(::operator new (opaque(kImpossible), std::align_val_t{64}, std::nothrow)),
+            nullptr);
+  EXPECT_EQ(opaque(::operator new[](opaque(kImpossible), std::align_val_t{64}, std::nothrow)),
+            nullptr);
 }
 
 int handler_calls = 0;
@@ -165,10 +167,11 @@ TEST_F(NewHandler, IsCalledByTheNothrowAndAlignedForms) {
   EXPECT_EQ(opaque(::operator new(opaque(kImpossible), std::nothrow)), nullptr);
   EXPECT_EQ(handler_calls, 2);
   std::set_new_handler(give_up);
-  EXPECT_EQ(opaque(::operator new(opaque(kImpossible), std::align_val_t{128}, std::nothrow)), nullptr);
+  EXPECT_EQ(opaque(::operator new (opaque(kImpossible), std::align_val_t{128}, std::nothrow)),
+            nullptr);
   EXPECT_EQ(handler_calls, 4);
   std::set_new_handler(give_up);
-  EXPECT_THROW(opaque(::operator new(opaque(kImpossible), std::align_val_t{128})), std::bad_alloc);
+  EXPECT_THROW(opaque(::operator new (opaque(kImpossible), std::align_val_t{128})), std::bad_alloc);
   EXPECT_EQ(handler_calls, 6);
 }
 

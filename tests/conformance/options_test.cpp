@@ -22,7 +22,8 @@ class Options : public ::testing::Test {
 };
 
 TEST_F(Options, VersionIsThatOfTheHeader) {
-  EXPECT_EQ(api().version(), HAKOZUNA_VERSION_MAJOR * 10000 + HAKOZUNA_VERSION_MINOR * 100 + HAKOZUNA_VERSION_PATCH);
+  EXPECT_EQ(api().version(),
+            HAKOZUNA_VERSION_MAJOR * 10000 + HAKOZUNA_VERSION_MINOR * 100 + HAKOZUNA_VERSION_PATCH);
 }
 
 TEST_F(Options, DefaultsAreThoseOfTheDocumentation) {

@@ -1,4 +1,5 @@
-// The other names of the same functions: whichever a program or the C library calls, the block is ours and any of them frees it.
+// The other names of the same functions: whichever a program or the C library calls, the block is
+// ours and any of them frees it.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <stdio.h>
@@ -101,10 +102,30 @@ TEST_F(OtherNames, BlocksOfTheCLibraryAreOurs) {
 TEST_F(OtherNames, NoneIsTheCLibrarysOwn) {
   Dl_info ours{};
   ASSERT_NE(dladdr(reinterpret_cast<void*>(api().classify), &ours), 0);
-  for (const char* name :
-       {"malloc", "free", "calloc", "realloc", "reallocarray", "memalign", "aligned_alloc", "posix_memalign", "valloc",
-        "pvalloc", "malloc_usable_size", "mallinfo", "mallinfo2", "mallopt", "malloc_trim", "malloc_info", "malloc_stats",
-        "_Znwm", "_Znam", "_ZdlPv", "_ZdaPv", "_ZdlPvm", "_ZnwmSt11align_val_t", "_ZdlPvSt11align_val_t"}) {
+  for (const char* name : {"malloc",
+                           "free",
+                           "calloc",
+                           "realloc",
+                           "reallocarray",
+                           "memalign",
+                           "aligned_alloc",
+                           "posix_memalign",
+                           "valloc",
+                           "pvalloc",
+                           "malloc_usable_size",
+                           "mallinfo",
+                           "mallinfo2",
+                           "mallopt",
+                           "malloc_trim",
+                           "malloc_info",
+                           "malloc_stats",
+                           "_Znwm",
+                           "_Znam",
+                           "_ZdlPv",
+                           "_ZdaPv",
+                           "_ZdlPvm",
+                           "_ZnwmSt11align_val_t",
+                           "_ZdlPvSt11align_val_t"}) {
     Dl_info found{};
     void* address = dlsym(RTLD_DEFAULT, name);
     ASSERT_NE(dladdr(address, &found), 0) << name;

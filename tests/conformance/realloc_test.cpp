@@ -1,4 +1,5 @@
-// realloc: contents survive every way from one size to another, and failure leaves the block as it was.
+// realloc: contents survive every way from one size to another, and failure leaves the block as it
+// was.
 #include <gtest/gtest.h>
 #include <malloc.h>
 
@@ -18,13 +19,14 @@ namespace {
 
 constexpr size_t kMiB = size_t{1} << 20;
 
-// One size of every kind there is in an allocator: tiny, between, a page, a span, above the spans, huge; and their borders.
+// One size of every kind there is in an allocator: tiny, between, a page, a span, above the spans,
+// huge; and their borders.
 const std::vector<size_t>& sizes() {
   static const std::vector<size_t> list = {
-      1,       16,      17,      100,      128,      129,     1000,     1024,    1025,     4096,
-      4097,    8192,    16384,   24576,    32768,    32769,   49152,    65535,   65536,    65537,
-      100'000, 131'072, 200'000, 262'144,  262'145,  524'288, 524'289,  kMiB,    kMiB + 1, 2 * kMiB,
-      5 * kMiB, 12 * kMiB};
+      1,       16,      17,      100,   128,      129,      1000,     1024,
+      1025,    4096,    4097,    8192,  16384,    24576,    32768,    32769,
+      49152,   65535,   65536,   65537, 100'000,  131'072,  200'000,  262'144,
+      262'145, 524'288, 524'289, kMiB,  kMiB + 1, 2 * kMiB, 5 * kMiB, 12 * kMiB};
   return list;
 }
 
@@ -63,8 +65,8 @@ TEST(Realloc, NullIsMalloc) {
   std::free(block);
 }
 
-// Programs for Linux rely on what the C library here does: the block is freed and the answer is null. They would leak, or free
-// twice, with any other answer.
+// Programs for Linux rely on what the C library here does: the block is freed and the answer is
+// null. They would leak, or free twice, with any other answer.
 TEST(Realloc, ToZeroFrees) {
   for (const size_t size : sizes()) {
     void* block = opaque(std::malloc(size));

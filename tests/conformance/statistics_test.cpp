@@ -1,4 +1,5 @@
-// Statistics: the identity at every quiescent instant, figures that follow what is allocated, and the same in each of their faces.
+// Statistics: the identity at every quiescent instant, figures that follow what is allocated, and
+// the same in each of their faces.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -180,9 +181,10 @@ TEST_F(Statistics, JsonIsWellFormedAndComplete) {
   text.resize(written);
   EXPECT_EQ(text.find('\0'), std::string::npos);
   EXPECT_EQ(problem_with_json(text), "") << text;
-  for (const char* field : {"reserved", "mapped", "live", "cached", "free_in_spans", "returned", "untouched",
-                            "metadata", "large_live", "spans", "threads", "refills", "remote_frees",
-                            "purge_calls", "foreign_frees", "misuses", "minor_faults"}) {
+  for (const char* field :
+       {"reserved", "mapped", "live", "cached", "free_in_spans", "returned", "untouched",
+        "metadata", "large_live", "spans", "threads", "refills", "remote_frees", "purge_calls",
+        "foreign_frees", "misuses", "minor_faults"}) {
     EXPECT_NE(text.find('"' + std::string(field) + '"'), std::string::npos) << field;
   }
 }

@@ -1,4 +1,5 @@
-// The environment: help, statistics at exit, and one clear line for every option that makes no sense.
+// The environment: help, statistics at exit, and one clear line for every option that makes no
+// sense.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,7 +21,9 @@ Outcome echo(const Environment& environment) {
 
 ptrdiff_t lines_in(const std::string& text) { return std::count(text.begin(), text.end(), '\n'); }
 
-bool contains(const std::string& text, const std::string& what) { return text.find(what) != text.npos; }
+bool contains(const std::string& text, const std::string& what) {
+  return text.find(what) != text.npos;
+}
 
 class Configuration : public ::testing::Test {
  protected:
@@ -74,7 +77,8 @@ TEST_F(Configuration, ANameNobodyKnows) {
 TEST_F(Configuration, HelpListsEveryOption) {
   const Outcome outcome = echo({{"HAKOZUNA_HELP", "1"}});
   const std::string help = outcome.errors;
-  for (const char* option : {"ON_ERROR", "STATS", "PURGE_DELAY_MS", "RETAIN", "BACKGROUND", "HUGE_PAGES", "LIMIT", "LARGE_CACHE"}) {
+  for (const char* option : {"ON_ERROR", "STATS", "PURGE_DELAY_MS", "RETAIN", "BACKGROUND",
+                             "HUGE_PAGES", "LIMIT", "LARGE_CACHE"}) {
     EXPECT_TRUE(contains(help, option)) << option;
   }
   EXPECT_EQ(outcome.output, "hello\n") << "the program runs";

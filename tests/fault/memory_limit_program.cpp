@@ -2,9 +2,9 @@
 //
 // usage: memory_limit_program KIND SIZE          with RLIMIT_AS or HAKOZUNA_LIMIT set
 //
-// KIND is `one` (this thread), or `threads` (four at once). Allocates blocks of SIZE bytes until there is no memory, checks that the
-// failure is ENOMEM and the contents are whole, frees, and does it again: the second time must get as far. Prints "ok N", N being
-// the bytes it got, in MiB.
+// KIND is `one` (this thread), or `threads` (four at once). Allocates blocks of SIZE bytes until
+// there is no memory, checks that the failure is ENOMEM and the contents are whole, frees, and does
+// it again: the second time must get as far. Prints "ok N", N being the bytes it got, in MiB.
 #include <atomic>
 #include <cerrno>
 #include <cstdint>

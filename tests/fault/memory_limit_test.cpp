@@ -1,4 +1,5 @@
-// Little address space, and none left: allocation fails with ENOMEM, and works again when memory is back.
+// Little address space, and none left: allocation fails with ENOMEM, and works again when memory is
+// back.
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -15,9 +16,10 @@ constexpr size_t kMiB = size_t{1} << 20;
 
 // Bytes the program could allocate, in MiB; 0 if it failed.
 size_t exhaust(const char* kind, size_t size, size_t address_space, const char* limit = "") {
-  const Outcome outcome = run({.arguments = {settings().helpers + "/memory_limit_program", kind, std::to_string(size)},
-                               .environment = {{"HAKOZUNA_LIMIT", limit}},
-                               .address_space_bytes = address_space});
+  const Outcome outcome =
+      run({.arguments = {settings().helpers + "/memory_limit_program", kind, std::to_string(size)},
+           .environment = {{"HAKOZUNA_LIMIT", limit}},
+           .address_space_bytes = address_space});
   EXPECT_FALSE(outcome.timed_out);
   EXPECT_EQ(outcome.exit_code, 0) << "signal " << outcome.signal << ": " << outcome.errors;
   size_t mebibytes = 0;

@@ -2,8 +2,9 @@
 //
 // usage: misuse_program CASE
 //
-// Prints "address ..." with the pointer it is about to misuse, and when it got past that, "survived", then "sound" if the heap still
-// works with all contents kept and the statistics still hold, then "misuses N". Exits with 77 if the line has no such address.
+// Prints "address ..." with the pointer it is about to misuse, and when it got past that,
+// "survived", then "sound" if the heap still works with all contents kept and the statistics still
+// hold, then "misuses N". Exits with 77 if the line has no such address.
 #include <sys/mman.h>
 
 #include <cinttypes>
@@ -49,13 +50,15 @@ void in_another_thread(Task task) {
 
 // Live blocks on both sides keep the span of the one between them in use.
 struct Neighbours {
-  explicit Neighbours(size_t size) : before(allocate(size)), block(allocate(size)), after(allocate(size)) {}
+  explicit Neighbours(size_t size)
+      : before(allocate(size)), block(allocate(size)), after(allocate(size)) {}
   void* before;
   void* block;
   void* after;
 };
 
-// ---- Freed before -------------------------------------------------------------------------------------------------
+// ---- Freed before
+// -------------------------------------------------------------------------------------------------
 
 void free_twice(size_t size) {
   const Neighbours n(size);
@@ -152,7 +155,8 @@ void sized_free_after_free() {
   api().free_sized(n.block, 100);
 }
 
-// ---- Not the start of a block ---------------------------------------------------------------------------------------
+// ---- Not the start of a block
+// ---------------------------------------------------------------------------------------
 
 void free_inside(size_t size, size_t offset) {
   char* address = static_cast<char*>(allocate(size)) + offset;
@@ -179,7 +183,8 @@ void interior_from_another_thread() {
   in_another_thread([&] { std::free(address); });
 }
 
-// The first address with the verdict near a block of one of many sizes; the program ends if there is none.
+// The first address with the verdict near a block of one of many sizes; the program ends if there
+// is none.
 void* find_verdict(hakozuna_verdict wanted) {
   for (size_t size = 16; size < kMiB; size += 16 + size / 12) {
     auto* const block = static_cast<char*>(allocate(size));
@@ -204,7 +209,8 @@ void tail_slack() { free_verdict(HAKOZUNA_TAIL_SLACK); }
 void metadata_pointer() { free_verdict(HAKOZUNA_METADATA); }
 void never_handed_out() { free_verdict(HAKOZUNA_FREED); }
 
-// ---- Sized frees ----------------------------------------------------------------------------------------------------
+// ---- Sized frees
+// ----------------------------------------------------------------------------------------------------
 
 void sized_free_too_large() {
   void* block = allocate(100);
@@ -215,7 +221,7 @@ void sized_free_too_large() {
 void sized_delete_too_large() {
   void* object = opaque(::operator new(24));
   announce(object);
-  ::operator delete(object, size_t{5000});
+  ::operator delete (object, size_t{5000});
 }
 
 void sized_free_of_large_block() {
@@ -224,7 +230,8 @@ void sized_free_of_large_block() {
   api().free_sized(block, 50 * kMiB);
 }
 
-// ---- Not ours --------------------------------------------------------------------------------------------------------
+// ---- Not ours
+// --------------------------------------------------------------------------------------------------------
 
 alignas(64) char static_bytes[256];
 

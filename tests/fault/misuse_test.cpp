@@ -1,4 +1,5 @@
-// Misuse is detected, named in one line, and stopped, reported or ignored as HAKOZUNA_ON_ERROR says, with the heap still whole.
+// Misuse is detected, named in one line, and stopped, reported or ignored as HAKOZUNA_ON_ERROR
+// says, with the heap still whole.
 #include <gtest/gtest.h>
 
 #include <csignal>
@@ -15,16 +16,17 @@ namespace {
 constexpr int kNotApplicable = 77;
 
 struct MisuseCase {
-  const char* name;            // of misuse_program
-  const char* rule;            // as the message calls it, a regular expression
-  const char* operation;       // the function the message names, a regular expression
-  bool Detection::*promised;   // who detects it
+  const char* name;           // of misuse_program
+  const char* rule;           // as the message calls it, a regular expression
+  const char* operation;      // the function the message names, a regular expression
+  bool Detection::*promised;  // who detects it
 };
 
 // Which function a delete is called by is not for the program to know: the message may name free.
 constexpr const char* kDelete = "(operator )?delete|free(_sized)?";
 
-// When the last block of a span is freed, the span may be given up at once, and what it was is then no longer known.
+// When the last block of a span is freed, the span may be given up at once, and what it was is then
+// no longer known.
 constexpr const char* kFreedOrGone = "double free|metadata pointer";
 
 const MisuseCase kCases[] = {
@@ -68,22 +70,25 @@ Outcome misuse(const char* name, const char* on_error) {
 // The address the program announced, as it printed it.
 std::string announced(const Outcome& outcome) {
   std::smatch match;
-  return std::regex_search(outcome.output, match, std::regex("address (0x[0-9a-f]+)\n")) ? match[1].str() : "none";
+  return std::regex_search(outcome.output, match, std::regex("address (0x[0-9a-f]+)\n"))
+             ? match[1].str()
+             : "none";
 }
 
 class Misuse : public ::testing::TestWithParam<MisuseCase> {
  protected:
   void SetUp() override {
     REQUIRE_LINE();
-    if (!(detection().*GetParam().promised)) GTEST_SKIP() << line_name() << " does not promise to detect it";
+    if (!(detection().*GetParam().promised))
+      GTEST_SKIP() << line_name() << " does not promise to detect it";
   }
 
   // Exactly one line, and it says all there is to say.
   static void expect_message(const Outcome& outcome) {
-    const std::regex line("hakozuna: " + line_name() + ": (" + GetParam().rule + ") of " + announced(outcome) + " in (" +
-                          GetParam().operation + ")\\b[^\n]*\n");
-    EXPECT_TRUE(std::regex_match(outcome.errors, line)) << "announced " << announced(outcome) << ", reported: "
-                                                        << outcome.errors;
+    const std::regex line("hakozuna: " + line_name() + ": (" + GetParam().rule + ") of " +
+                          announced(outcome) + " in (" + GetParam().operation + ")\\b[^\n]*\n");
+    EXPECT_TRUE(std::regex_match(outcome.errors, line))
+        << "announced " << announced(outcome) << ", reported: " << outcome.errors;
   }
 };
 
@@ -102,7 +107,8 @@ TEST_P(Misuse, IsReportedAndTheHeapStaysWhole) {
   SKIP_IF_NOT_APPLICABLE(outcome);
   EXPECT_EQ(outcome.exit_code, 0) << "signal " << outcome.signal;
   expect_message(outcome);
-  EXPECT_NE(outcome.output.find("survived\nsound\nmisuses 1\n"), std::string::npos) << outcome.output;
+  EXPECT_NE(outcome.output.find("survived\nsound\nmisuses 1\n"), std::string::npos)
+      << outcome.output;
 }
 
 TEST_P(Misuse, IsIgnoredAndCounted) {
@@ -110,14 +116,16 @@ TEST_P(Misuse, IsIgnoredAndCounted) {
   SKIP_IF_NOT_APPLICABLE(outcome);
   EXPECT_EQ(outcome.exit_code, 0) << "signal " << outcome.signal;
   EXPECT_EQ(outcome.errors, "");
-  EXPECT_NE(outcome.output.find("survived\nsound\nmisuses 1\n"), std::string::npos) << outcome.output;
+  EXPECT_NE(outcome.output.find("survived\nsound\nmisuses 1\n"), std::string::npos)
+      << outcome.output;
 }
 
 INSTANTIATE_TEST_SUITE_P(Of, Misuse, ::testing::ValuesIn(kCases),
                          [](const auto& tested) { return std::string(tested.param.name); });
 
-// What is not ours is handed to the allocator underneath. The C library does not know these either and ends the program, so what is
-// to be seen is that the verdict is its own and that we claimed nothing.
+// What is not ours is handed to the allocator underneath. The C library does not know these either
+// and ends the program, so what is to be seen is that the verdict is its own and that we claimed
+// nothing.
 class ForeignPointer : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(ForeignPointer, IsLeftToTheAllocatorUnderneath) {
@@ -125,11 +133,13 @@ TEST_P(ForeignPointer, IsLeftToTheAllocatorUnderneath) {
   const Outcome outcome = misuse(GetParam(), "");
   EXPECT_EQ(outcome.signal, SIGABRT) << outcome.output;
   EXPECT_EQ(outcome.errors.find("hakozuna:"), std::string::npos) << outcome.errors;
-  EXPECT_NE(outcome.errors.find("invalid"), std::string::npos) << "glibc's own message: " << outcome.errors;
+  EXPECT_NE(outcome.errors.find("invalid"), std::string::npos)
+      << "glibc's own message: " << outcome.errors;
 }
 
 INSTANTIATE_TEST_SUITE_P(Of, ForeignPointer,
-                         ::testing::Values("foreign_static_object", "foreign_stack", "foreign_mapping"),
+                         ::testing::Values("foreign_static_object", "foreign_stack",
+                                           "foreign_mapping"),
                          [](const auto& tested) { return std::string(tested.param); });
 
 }  // namespace

@@ -28,7 +28,8 @@ class Input {
     const size_t low = byte();
     return low | byte() << 8;
   }
-  // 0 to 8 MiB: the first byte chooses the power of two, small ones more often; the word what lies between.
+  // 0 to 8 MiB: the first byte chooses the power of two, small ones more often; the word what lies
+  // between.
   size_t size() {
     const size_t choice = byte();
     const size_t shift = choice < 192 ? choice % 14 : choice % 24;
@@ -50,18 +51,38 @@ class ApiFuzzer::Oracle {
 
   const char* step(Input& input) {
     switch (input.byte() % 20) {
-      case 0: case 1: case 2: case 3: case 4: return by_malloc(input.size());
-      case 5: return by_calloc(input.byte(), input.size() >> 8);
-      case 6: return by_alignment(input.alignment(), input.size(), input.byte() % 3);
-      case 7: return by_new(input.alignment(), input.size(), input.byte() % 2 != 0);
-      case 8: case 9: return resize(input.word(), input.size());
-      case 10: case 11: case 12: return release(input.word(), nullptr);
-      case 13: case 14: return release(input.word(), &freeing_);
-      case 15: return release_sized(input.word());
-      case 16: return look_at(input.word(), input.word());
-      case 17: return give_back(input.byte());
-      case 18: return quiescent();
-      default: return release_many(input.word(), input.byte());
+      case 0:
+      case 1:
+      case 2:
+      case 3:
+      case 4:
+        return by_malloc(input.size());
+      case 5:
+        return by_calloc(input.byte(), input.size() >> 8);
+      case 6:
+        return by_alignment(input.alignment(), input.size(), input.byte() % 3);
+      case 7:
+        return by_new(input.alignment(), input.size(), input.byte() % 2 != 0);
+      case 8:
+      case 9:
+        return resize(input.word(), input.size());
+      case 10:
+      case 11:
+      case 12:
+        return release(input.word(), nullptr);
+      case 13:
+      case 14:
+        return release(input.word(), &freeing_);
+      case 15:
+        return release_sized(input.word());
+      case 16:
+        return look_at(input.word(), input.word());
+      case 17:
+        return give_back(input.byte());
+      case 18:
+        return quiescent();
+      default:
+        return release_many(input.word(), input.byte());
     }
   }
 
@@ -79,7 +100,9 @@ class ApiFuzzer::Oracle {
     return s.live;
   }
 
-  bool has_room(size_t size) const { return !blocks_.full() && blocks_.usable_total() + size <= kMaxTotal; }
+  bool has_room(size_t size) const {
+    return !blocks_.full() && blocks_.usable_total() + size <= kMaxTotal;
+  }
 
   // Takes a new block into the map and marks it.
   const char* add(void* memory, size_t size, size_t alignment) {
@@ -88,7 +111,8 @@ class ApiFuzzer::Oracle {
     const size_t usable = malloc_usable_size(memory);
     if (start % 16 != 0 || start % alignment != 0) return "a block is not aligned";
     if (usable < size) return "the usable size is less than what was asked";
-    if (line_loaded() && api().classify(memory) != HAKOZUNA_VALID) return "a new block is not valid";
+    if (line_loaded() && api().classify(memory) != HAKOZUNA_VALID)
+      return "a new block is not valid";
     const LiveBlock block{start, usable, size, alignment, ++seed_};
     if (!blocks_.insert(block)) return "a block overlaps another";
     fill_sparse(memory, usable, block.seed);
@@ -102,7 +126,8 @@ class ApiFuzzer::Oracle {
   const char* by_calloc(size_t count, size_t size) {
     if (!has_room(count * size)) return nullptr;
     void* memory = opaque(std::calloc(count, size));
-    if (memory != nullptr && !is_zero(memory, count * size)) return "calloc gave memory that is not zero";
+    if (memory != nullptr && !is_zero(memory, count * size))
+      return "calloc gave memory that is not zero";
     return add(memory, count * size, 1);
   }
 
@@ -112,22 +137,26 @@ class ApiFuzzer::Oracle {
     if (function == 1) return add(opaque(memalign(alignment, size)), size, alignment);
     void* memory = nullptr;
     if (alignment < sizeof(void*)) alignment = sizeof(void*);
-    if (posix_memalign(&memory, alignment, size) != 0) return "posix_memalign failed with memory left";
+    if (posix_memalign(&memory, alignment, size) != 0)
+      return "posix_memalign failed with memory left";
     return add(memory, size, alignment);
   }
 
   const char* by_new(size_t alignment, size_t size, bool is_aligned) {
     if (!has_room(size + alignment)) return nullptr;
     if (!is_aligned) return add(opaque(::operator new(size, std::nothrow)), size, 1);
-    return add(opaque(::operator new(size, std::align_val_t{alignment}, std::nothrow)), size, alignment);
+    return add(opaque(::operator new (size, std::align_val_t{alignment}, std::nothrow)), size,
+               alignment);
   }
 
   // Checks a block that is about to go or to change.
   const char* check(const LiveBlock& block) {
     const auto* memory = reinterpret_cast<const void*>(block.start);
-    if (malloc_usable_size(const_cast<void*>(memory)) != block.usable) return "the usable size changed";
+    if (malloc_usable_size(const_cast<void*>(memory)) != block.usable)
+      return "the usable size changed";
     if (!has_sparse(memory, block.usable, block.seed)) return "contents were overwritten";
-    if (line_loaded() && api().classify(memory) != HAKOZUNA_VALID) return "a live block is not valid";
+    if (line_loaded() && api().classify(memory) != HAKOZUNA_VALID)
+      return "a live block is not valid";
     return nullptr;
   }
 
@@ -169,7 +198,8 @@ class ApiFuzzer::Oracle {
   const char* release_sized(size_t choice) {
     return release_by(choice, [](void* memory, const LiveBlock& block) {
       if (!line_loaded()) return std::free(memory);
-      if (block.alignment > 16) return api().free_aligned_sized(memory, block.alignment, block.requested);
+      if (block.alignment > 16)
+        return api().free_aligned_sized(memory, block.alignment, block.requested);
       api().free_sized(memory, block.requested);
     });
   }
@@ -177,7 +207,9 @@ class ApiFuzzer::Oracle {
   // Neighbours in the map are neighbours in memory: this empties whole spans.
   const char* release_many(size_t first, size_t count) {
     for (size_t i = 0; i < count && blocks_.size() > 0; ++i) {
-      if (const char* problem = release(first < blocks_.size() ? first : blocks_.size() - 1, nullptr)) return problem;
+      if (const char* problem =
+              release(first < blocks_.size() ? first : blocks_.size() - 1, nullptr))
+        return problem;
     }
     return nullptr;
   }
@@ -208,7 +240,8 @@ class ApiFuzzer::Oracle {
   const char* quiescent() {
     if (!line_loaded()) return nullptr;
     if (!problem_with_statistics().empty()) return "the identity of the statistics does not hold";
-    if (live_now() - live_before_ != blocks_.usable_total()) return "live is not the sum of the live blocks";
+    if (live_now() - live_before_ != blocks_.usable_total())
+      return "live is not the sum of the live blocks";
     return nullptr;
   }
 

@@ -1,8 +1,9 @@
 // Turns bytes into calls of the allocator and checks every answer against an oracle.
 //
-// The oracle keeps its own map of the live blocks, outside the heap. After every call it knows what must hold: no block overlaps
-// another, contents are kept, alignment and usable size are what was asked, classify() agrees, and at quiescent points the
-// statistics add up and count exactly the blocks there are.
+// The oracle keeps its own map of the live blocks, outside the heap. After every call it knows what
+// must hold: no block overlaps another, contents are kept, alignment and usable size are what was
+// asked, classify() agrees, and at quiescent points the statistics add up and count exactly the
+// blocks there are.
 #pragma once
 
 #include <cstddef>

@@ -44,7 +44,9 @@ TEST(FuzzRandom, EveryAnswerAgreesWithTheOracle) {
 // The oracle itself must be able to say no.
 TEST(Oracle, KnowsAnOverlap) {
   IntervalMap blocks(16);
-  const auto block = [](uintptr_t start, size_t usable) { return LiveBlock{start, usable, usable, 1, 0}; };
+  const auto block = [](uintptr_t start, size_t usable) {
+    return LiveBlock{start, usable, usable, 1, 0};
+  };
   EXPECT_TRUE(blocks.insert(block(1000, 100)));
   EXPECT_TRUE(blocks.insert(block(1100, 100)));
   EXPECT_TRUE(blocks.insert(block(900, 100)));

@@ -6,8 +6,9 @@ namespace hakozuna::test {
 
 size_t IntervalMap::lower_bound(uintptr_t address) const {
   const LiveBlock* first = &blocks_[0];
-  const LiveBlock* found = std::lower_bound(
-      first, first + count_, address, [](const LiveBlock& block, uintptr_t a) { return block.start < a; });
+  const LiveBlock* found =
+      std::lower_bound(first, first + count_, address,
+                       [](const LiveBlock& block, uintptr_t a) { return block.start < a; });
   return static_cast<size_t>(found - first);
 }
 

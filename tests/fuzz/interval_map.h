@@ -1,4 +1,5 @@
-// The blocks that are live, by address: what the fuzzer knows of the heap independently of the heap.
+// The blocks that are live, by address: what the fuzzer knows of the heap independently of the
+// heap.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +18,8 @@ struct LiveBlock {
   uint64_t seed;  // of its contents
 };
 
-// Sorted by address in an array of its own: a few thousand blocks need nothing cleverer. Never allocates.
+// Sorted by address in an array of its own: a few thousand blocks need nothing cleverer. Never
+// allocates.
 class IntervalMap {
  public:
   explicit IntervalMap(size_t capacity) : blocks_(capacity) {}

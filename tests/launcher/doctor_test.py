@@ -126,6 +126,10 @@ class NotServed(DoctorTest):
     def test_an_allocator_under_names_of_its_own(self):
         self.assert_not_served(doctor(PROGRAMS / "own_names"), "jemalloc", "je_malloc")
 
+    def test_a_sanitizer(self):
+        program = self.changed_copy(lambda data: data.replace(b"libc.so.6\0", b"libasan.8\0"))
+        self.assert_not_served(doctor(program), "built with a sanitizer (libasan.8)", "-fsanitize")
+
     def test_a_missing_program(self):
         self.assert_not_served(doctor("no-such-program"), "'no-such-program' is not found in any directory of PATH")
         self.assert_not_served(doctor("./no-such-program"), "'./no-such-program' is not found")

@@ -1,4 +1,5 @@
-// A library that is loaded late, allocates in its constructors and in its functions, and frees when it is unloaded.
+// A library that is loaded late, allocates in its constructors and in its functions, and frees when
+// it is unloaded.
 #include <cstdlib>
 #include <cstring>
 #include <string>
@@ -6,7 +7,8 @@
 
 namespace {
 std::vector<std::string> texts(100, std::string(1000, 'x'));
-thread_local std::string of_thread = "a text too long for the small string optimisation of any library";
+thread_local std::string of_thread =
+    "a text too long for the small string optimisation of any library";
 }  // namespace
 
 // The caller frees it.

@@ -30,7 +30,8 @@ bool BlockSet::allocate(Block& block) {
   switch (random_.below(8)) {
     case 0:
       memory = opaque(std::calloc(1, size));
-      if (memory != nullptr && !is_zero(memory, size)) return fail("calloc gave memory that is not zero");
+      if (memory != nullptr && !is_zero(memory, size))
+        return fail("calloc gave memory that is not zero");
       break;
     case 1:
       alignment = size_t{16} << random_.below(9);

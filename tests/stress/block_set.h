@@ -1,4 +1,5 @@
-// A set of blocks that is allocated, resized, checked and freed at random, by every function there is.
+// A set of blocks that is allocated, resized, checked and freed at random, by every function there
+// is.
 #pragma once
 
 #include <cstddef>
@@ -11,11 +12,12 @@ namespace hakozuna::test {
 
 struct BlockSetLimits {
   size_t slots = 1000;
-  size_t max_size = 4096;              // of one block, bytes
-  size_t max_total = size_t{256} << 20; // of all that are live, bytes
+  size_t max_size = 4096;                // of one block, bytes
+  size_t max_total = size_t{256} << 20;  // of all that are live, bytes
 };
 
-// One thread at a time. Every block carries contents of its own, and each is checked before it is resized, freed or handed on.
+// One thread at a time. Every block carries contents of its own, and each is checked before it is
+// resized, freed or handed on.
 class BlockSet {
  public:
   BlockSet(const BlockSetLimits& limits, uint64_t seed);
@@ -23,7 +25,8 @@ class BlockSet {
   BlockSet(const BlockSet&) = delete;
   BlockSet& operator=(const BlockSet&) = delete;
 
-  // One random operation. False if a block was not what it should be; what() then says in which way.
+  // One random operation. False if a block was not what it should be; what() then says in which
+  // way.
   bool step();
   // Checks and frees all blocks.
   bool free_all();

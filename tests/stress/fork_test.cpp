@@ -131,7 +131,9 @@ TEST(Fork, PosixSpawnUnderAllocatingThreads) {
   const char* const arguments[] = {"/bin/true", nullptr};
   for (int i = 0; i < 200; ++i) {
     pid_t child = 0;
-    ASSERT_EQ(posix_spawn(&child, arguments[0], nullptr, nullptr, const_cast<char* const*>(arguments), environ), 0);
+    ASSERT_EQ(posix_spawn(&child, arguments[0], nullptr, nullptr,
+                          const_cast<char* const*>(arguments), environ),
+              0);
     ASSERT_EQ(wait_for_child(child, 20), 0);
   }
 }

@@ -1,4 +1,5 @@
-// Loads the library of a line into a running program that was not started under it, and uses it from several threads.
+// Loads the library of a line into a running program that was not started under it, and uses it
+// from several threads.
 //
 // Its thread-local data must find room in what the loader keeps in reserve, or the load fails.
 //
@@ -69,7 +70,8 @@ int main(int argc, char** argv) {
     std::_Exit(1);
   }
   if (!look_up(library, "malloc", late.malloc) || !look_up(library, "realloc", late.realloc) ||
-      !look_up(library, "free", late.free) || !look_up(library, "hakozuna_classify", late.classify)) {
+      !look_up(library, "free", late.free) ||
+      !look_up(library, "hakozuna_classify", late.classify)) {
     std::fprintf(stderr, "%s\n", dlerror());
     std::_Exit(1);
   }

@@ -32,8 +32,9 @@ TEST(LateLoad, OfALibraryThatAllocates) {
 
 TEST(LateLoad, OfTheLineItself) {
   if (settings().library.empty()) GTEST_SKIP() << "no --library was given";
-  const Outcome outcome = run({.arguments = {settings().helpers + "/late_load_program", settings().library},
-                               .environment = {{"LD_PRELOAD", ""}}});
+  const Outcome outcome =
+      run({.arguments = {settings().helpers + "/late_load_program", settings().library},
+           .environment = {{"LD_PRELOAD", ""}}});
   EXPECT_FALSE(outcome.timed_out);
   EXPECT_EQ(outcome.exit_code, 0) << outcome.errors;
 }

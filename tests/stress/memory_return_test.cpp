@@ -1,5 +1,5 @@
-// A burst of a gigabyte is over: the memory goes back to the system within two seconds where any thread still allocates now and then,
-// and at once with malloc_trim(0).
+// A burst of a gigabyte is over: the memory goes back to the system within two seconds where any
+// thread still allocates now and then, and at once with malloc_trim(0).
 #include <gtest/gtest.h>
 #include <malloc.h>
 
@@ -23,7 +23,8 @@ constexpr size_t kBurst = 1024 * kMiB;
 constexpr size_t kAllowed = 8 * kMiB;
 constexpr size_t kPage = 4096;
 
-// Blocks of 16 bytes to 256 KiB, every page of them touched. The list of them is resident from the start.
+// Blocks of 16 bytes to 256 KiB, every page of them touched. The list of them is resident from the
+// start.
 class Burst {
  public:
   Burst() : blocks_(kBurst / 2048) {}

@@ -1,4 +1,5 @@
-// Blocks allocated in one thread and freed in another: contents arrive, and memory does not pile up on either side.
+// Blocks allocated in one thread and freed in another: contents arrive, and memory does not pile up
+// on either side.
 #include <gtest/gtest.h>
 
 #include <atomic>

@@ -1,4 +1,5 @@
-// Random operations with all contents checked, over every range of sizes, in one thread and in several.
+// Random operations with all contents checked, over every range of sizes, in one thread and in
+// several.
 #include <gtest/gtest.h>
 
 #include <string>

@@ -1,5 +1,6 @@
-// Allocates and frees wherever a thread or the process comes to its end: in destructors of thread-specific data (for all their
-// rounds), of thread_local and of static objects, in exit handlers, and while other threads still run at exit.
+// Allocates and frees wherever a thread or the process comes to its end: in destructors of
+// thread-specific data (for all their rounds), of thread_local and of static objects, in exit
+// handlers, and while other threads still run at exit.
 //
 // usage: teardown_program            exits with 0 and prints one line for each place it has been
 #include <pthread.h>

@@ -17,7 +17,8 @@ size_t count(const std::string& text, const std::string& what) {
 
 TEST(Teardown, AllocationWorksToTheVeryEnd) {
   for (int i = 0; i < 20; ++i) {
-    const Outcome outcome = run({.arguments = {settings().helpers + "/teardown_program"}, .timeout_seconds = 30});
+    const Outcome outcome =
+        run({.arguments = {settings().helpers + "/teardown_program"}, .timeout_seconds = 30});
     ASSERT_FALSE(outcome.timed_out);
     ASSERT_EQ(outcome.signal, 0) << outcome.errors;
     ASSERT_EQ(outcome.exit_code, 0) << outcome.errors;

@@ -106,7 +106,8 @@ TEST(ThreadChurn, OrphansFreedByAnotherThread) {
   EXPECT_EQ(problem_with_statistics(), "");
 }
 
-// The same while a few of each thread's blocks stay for good: what is left of its spans must be of use to the threads that follow.
+// The same while a few of each thread's blocks stay for good: what is left of its spans must be of
+// use to the threads that follow.
 TEST(ThreadChurn, OrphansThatAreNeverEmptyAreUsedAgain) {
   constexpr size_t kThreads = 400;
   constexpr size_t kBlocks = 1000;

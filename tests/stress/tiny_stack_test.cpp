@@ -1,4 +1,5 @@
-// Threads with the smallest stack there is and every signal blocked: the slow paths must not need more.
+// Threads with the smallest stack there is and every signal blocked: the slow paths must not need
+// more.
 #include <gtest/gtest.h>
 #include <limits.h>
 #include <malloc.h>

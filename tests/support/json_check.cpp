@@ -19,7 +19,8 @@ class Checker {
 
  private:
   void skip_space() {
-    while (position_ < text_.size() && std::string_view(" \t\r\n").find(text_[position_]) != text_.npos) {
+    while (position_ < text_.size() &&
+           std::string_view(" \t\r\n").find(text_[position_]) != text_.npos) {
       ++position_;
     }
   }
@@ -41,13 +42,20 @@ class Checker {
     skip_space();
     if (position_ >= text_.size()) return false;
     switch (text_[position_]) {
-      case '{': return members();
-      case '[': return elements();
-      case '"': return string();
-      case 't': return take_word("true");
-      case 'f': return take_word("false");
-      case 'n': return take_word("null");
-      default: return number();
+      case '{':
+        return members();
+      case '[':
+        return elements();
+      case '"':
+        return string();
+      case 't':
+        return take_word("true");
+      case 'f':
+        return take_word("false");
+      case 'n':
+        return take_word("null");
+      default:
+        return number();
     }
   }
 
@@ -86,7 +94,8 @@ class Checker {
 
   bool digits() {
     const size_t start = position_;
-    while (position_ < text_.size() && std::isdigit(static_cast<unsigned char>(text_[position_])) != 0) {
+    while (position_ < text_.size() &&
+           std::isdigit(static_cast<unsigned char>(text_[position_])) != 0) {
       ++position_;
     }
     return position_ > start;
@@ -103,7 +112,8 @@ class Checker {
     }
     if (position_ < text_.size() && (text_[position_] == 'e' || text_[position_] == 'E')) {
       ++position_;
-      if (position_ < text_.size() && (text_[position_] == '+' || text_[position_] == '-')) ++position_;
+      if (position_ < text_.size() && (text_[position_] == '+' || text_[position_] == '-'))
+        ++position_;
       if (!digits()) return false;
     }
     return true;

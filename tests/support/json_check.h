@@ -1,4 +1,5 @@
-// Is a text one well-formed JSON value? Tests of the library's output need no more of a parser, and this one is strict.
+// Is a text one well-formed JSON value? Tests of the library's output need no more of a parser, and
+// this one is strict.
 #pragma once
 
 #include <string>

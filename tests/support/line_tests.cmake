@@ -7,8 +7,12 @@
 # its own, and a crash costs one case.
 include(GoogleTest)
 
-# The lines there are to test: not those that are themselves part of a test.
-get_property(HAKOZUNA_TESTED_LINES GLOBAL PROPERTY HAKOZUNA_INSTALLED_LINES)
+# The lines there are to test: all but those that are themselves part of a test.
+set(HAKOZUNA_ONLY_LINES "" CACHE STRING "Run the tests of the lines for these lines only, a list; empty: all")
+set(HAKOZUNA_TESTED_LINES ${HAKOZUNA_ONLY_LINES})
+if(NOT HAKOZUNA_TESTED_LINES)
+  get_property(HAKOZUNA_TESTED_LINES GLOBAL PROPERTY HAKOZUNA_INSTALLED_LINES)
+endif()
 
 # malloc and free are what is tested: the compiler must not do without them, nor warn of what a test does on purpose.
 set(HAKOZUNA_TEST_FLAGS -fno-builtin $<$<CXX_COMPILER_ID:GNU>:-Wno-use-after-free>)

@@ -71,11 +71,14 @@ bool line_loaded() { return api().classify != nullptr; }
 std::string line_name() { return line_loaded() ? api().line_name() : ""; }
 
 const Detection& detection() {
-  const std::string name = line_name();
-  for (const NamedDetection& entry : kDetections) {
-    if (name == entry.line) return entry.detection;
-  }
-  return kNothing;
+  static const Detection& of_this_line = []() -> const Detection& {
+    const std::string name = line_name();
+    for (const NamedDetection& entry : kDetections) {
+      if (name == entry.line) return entry.detection;
+    }
+    return kNothing;
+  }();
+  return of_this_line;
 }
 
 std::string problem_with_line(const std::string& expected) {
@@ -104,8 +107,7 @@ std::string problem_with_statistics() {
   if (!line_loaded()) return "";
   hakozuna_statistics s{};
   if (api().get_statistics(&s, sizeof s) != 0) return "hakozuna_get_statistics failed";
-  const uint64_t sum =
-      s.live + s.cached + s.free_in_spans + s.returned + s.untouched + s.metadata;
+  const uint64_t sum = s.live + s.cached + s.free_in_spans + s.returned + s.untouched + s.metadata;
   if (s.mapped == sum) return "";
   std::ostringstream text;
   text << "mapped " << s.mapped << " != live " << s.live << " + cached " << s.cached

@@ -1,7 +1,9 @@
-// The line under test, seen as any program sees it: through the symbols of the library that is preloaded.
+// The line under test, seen as any program sees it: through the symbols of the library that is
+// preloaded.
 //
-// Without one the tests run against whatever malloc the process has, which is how they are developed: what needs the interface
-// of ours is then skipped, and the rest must hold for any good allocator.
+// Without one the tests run against whatever malloc the process has, which is how they are
+// developed: what needs the interface of ours is then skipped, and the rest must hold for any good
+// allocator.
 #pragma once
 
 #include <string>
@@ -38,28 +40,31 @@ bool line_loaded();
 // Its name, "" if there is none.
 std::string line_name();
 
-// The misuse a line detects exactly, at every occurrence. Its own documentation promises it; these tests hold it to that.
+// The misuse a line detects exactly, at every occurrence. Its own documentation promises it; these
+// tests hold it to that.
 struct Detection {
-  bool double_free;          // by the thread that owns the block
-  bool remote_double_free;   // any mix of threads
-  bool orphan_double_free;   // after the owner has ended
+  bool double_free;         // by the thread that owns the block
+  bool remote_double_free;  // any mix of threads
+  bool orphan_double_free;  // after the owner has ended
   bool interior_pointer;
   bool misaligned_pointer;
   bool tail_slack;
   bool metadata_pointer;
-  bool wrong_size;           // sized free with a size of another class
-  bool exact_classify;       // classify() tells a freed slot from an allocated one
+  bool wrong_size;      // sized free with a size of another class
+  bool exact_classify;  // classify() tells a freed slot from an allocated one
 };
 const Detection& detection();
 
-// Empty if the blocks of malloc, operator new, the C and the C++ library come from the line called `expected`; else what is wrong.
+// Empty if the blocks of malloc, operator new, the C and the C++ library come from the line called
+// `expected`; else what is wrong.
 std::string problem_with_line(const std::string& expected);
 
-// Does the identity of the statistics hold now? Only where no other thread allocates. Empty if it does, or if no line is loaded.
+// Does the identity of the statistics hold now? Only where no other thread allocates. Empty if it
+// does, or if no line is loaded.
 std::string problem_with_statistics();
 
 }  // namespace hakozuna::test
 
 // Skips a test of our own interface in a process without it.
-#define REQUIRE_LINE()                                                       \
+#define REQUIRE_LINE() \
   if (!::hakozuna::test::line_loaded()) GTEST_SKIP() << "no hakozuna line is loaded"

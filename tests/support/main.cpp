@@ -1,4 +1,5 @@
-// main of every GoogleTest program that runs against a line: reads the settings, proves that the line is there, runs the tests.
+// main of every GoogleTest program that runs against a line: reads the settings, proves that the
+// line is there, runs the tests.
 #include <gtest/gtest.h>
 
 #include <cstdio>

@@ -1,5 +1,5 @@
-// Keeps the compiler from reasoning about a value. It knows what malloc and free mean: it drops pairs it finds useless and warns of
-// the very mistakes that some tests make on purpose.
+// Keeps the compiler from reasoning about a value. It knows what malloc and free mean: it drops
+// pairs it finds useless and warns of the very mistakes that some tests make on purpose.
 #pragma once
 
 namespace hakozuna::test {

@@ -1,4 +1,5 @@
-// Contents that a block can be recognised by: any other block's contents, a shifted copy or a cleared page all differ.
+// Contents that a block can be recognised by: any other block's contents, a shifted copy or a
+// cleared page all differ.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +14,8 @@ inline uint64_t pattern_word(uint64_t seed, size_t index) {
 }
 }  // namespace detail
 
-// Fills `size` bytes. A longer fill with the same seed begins with the same bytes, so that realloc can be checked.
+// Fills `size` bytes. A longer fill with the same seed begins with the same bytes, so that realloc
+// can be checked.
 inline void fill_pattern(void* block, size_t size, uint64_t seed) {
   auto* bytes = static_cast<unsigned char*>(block);
   size_t offset = 0;
@@ -39,7 +41,8 @@ inline bool has_pattern(const void* block, size_t size, uint64_t seed) {
          (offset == size || std::memcmp(bytes + offset, &word, size - offset) == 0);
 }
 
-// The same for blocks too large to write whole: the first and last 256 bytes and one word in each 4 KiB between.
+// The same for blocks too large to write whole: the first and last 256 bytes and one word in each 4
+// KiB between.
 inline void fill_sparse(void* block, size_t size, uint64_t seed) {
   auto* bytes = static_cast<unsigned char*>(block);
   if (size <= 16384) return fill_pattern(block, size, seed);
@@ -51,7 +54,8 @@ inline void fill_sparse(void* block, size_t size, uint64_t seed) {
   fill_pattern(bytes + size - 256, 256, seed);
 }
 
-// Looks at the first `kept` bytes of what fill_sparse(block, size, seed) wrote: after a realloc the rest may be gone.
+// Looks at the first `kept` bytes of what fill_sparse(block, size, seed) wrote: after a realloc the
+// rest may be gone.
 inline bool has_sparse(const void* block, size_t size, uint64_t seed, size_t kept) {
   const auto* bytes = static_cast<const unsigned char*>(block);
   if (size <= 16384) return has_pattern(block, kept, seed);

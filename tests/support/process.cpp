@@ -17,7 +17,8 @@ extern char** environ;
 namespace hakozuna::test {
 namespace {
 
-// The child's environment block, complete before fork(): a child of a threaded process should do as little as it can.
+// The child's environment block, complete before fork(): a child of a threaded process should do as
+// little as it can.
 std::vector<std::string> make_environment(const Command& command) {
   std::vector<std::string> block;
   const auto is_changed = [&command](const std::string& entry) {
@@ -86,8 +87,8 @@ size_t resident_bytes() {
   if (fd < 0) return 0;
   char text[2048];
   size_t length = 0;
-  for (ssize_t got; length < sizeof text - 1 &&
-                    (got = read(fd, text + length, sizeof text - 1 - length)) > 0;) {
+  for (ssize_t got;
+       length < sizeof text - 1 && (got = read(fd, text + length, sizeof text - 1 - length)) > 0;) {
     length += static_cast<size_t>(got);
   }
   close(fd);

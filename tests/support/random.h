@@ -25,11 +25,12 @@ class Random {
   // low..high, both included.
   size_t between(size_t low, size_t high) { return low + below(high - low + 1); }
 
-  // low..high with every power of two equally likely: what programs ask for looks more like this than like a uniform draw.
-  // low > 0.
+  // low..high with every power of two equally likely: what programs ask for looks more like this
+  // than like a uniform draw. low > 0.
   size_t size_between(size_t low, size_t high) {
     const auto octaves = static_cast<uint64_t>(std::bit_width(high) - std::bit_width(low)) + 1;
-    const size_t top = size_t{1} << (static_cast<unsigned>(std::bit_width(low)) - 1 + below(octaves));
+    const size_t top =
+        size_t{1} << (static_cast<unsigned>(std::bit_width(low)) - 1 + below(octaves));
     const size_t size = top + below(top);
     return size < low ? low : size > high ? high : size;
   }

@@ -1,5 +1,5 @@
-// An array that is not malloc's: what a test must remember of its blocks does not disturb the allocator, and counts the same in
-// resident memory before and after.
+// An array that is not malloc's: what a test must remember of its blocks does not disturb the
+// allocator, and counts the same in resident memory before and after.
 #pragma once
 
 #include <sys/mman.h>

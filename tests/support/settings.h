@@ -2,7 +2,8 @@
 //   --line=NAME      the line that must serve this process; without it any allocator will do
 //   --library=PATH   its shared library, for children that load it in another way
 //   --helpers=DIR    where the helper programs and libraries of the tests are
-//   --seconds=N      how long each of the random tests runs (the environment's HAKOZUNA_TEST_SECONDS is stronger)
+//   --seconds=N      how long each of the random tests runs (the environment's
+//   HAKOZUNA_TEST_SECONDS is stronger)
 #pragma once
 
 #include <string>

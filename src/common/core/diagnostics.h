@@ -26,7 +26,8 @@ Misuse misuse_of(Verdict verdict);
 //   abort (default)  one line on stderr, then abort()
 //   report           one line, then the call is ignored
 //   ignore           counted only
-// The line reads `hakozuna: hz8: double free of 0x7f... in free (class 64, span 0x7f..., owner 0x...)`. Preserves errno.
+// The line reads `hakozuna: hz8: double free of 0x7f... in free (class 64, span 0x7f..., owner 0x...)`;
+// what is not known is left out. Preserves errno.
 [[gnu::cold, gnu::noinline]] void report_misuse(const char* line_name, Misuse misuse,
                                                 const char* operation, const void* address,
                                                 const Classification& found);
@@ -34,8 +35,8 @@ Misuse misuse_of(Verdict verdict);
 // How many were reported or ignored so far (statistics).
 uint64_t misuse_count();
 
-// An invariant of ours does not hold: one line with the place, then abort(). Used by HAKOZUNA_CHECK of base/check.h through the handler
-// installed at start.
+// Something is so wrong that the process cannot go on: `hakozuna: hz8: <message> at 0x...`, without the
+// address if it is null, then abort(). For what a checked build alone looks for there is base/check.h.
 [[noreturn, gnu::cold]] void fatal(const char* line_name, const char* message, const void* address);
 
 // A line on stderr that is no error of the caller: "hakozuna: " is put before it, a newline after it.

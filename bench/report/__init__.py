@@ -1,0 +1,1 @@
+"""What all benchmark runners share: finding allocators, starting programs, order, statistics, tables, environment."""

@@ -1,0 +1,70 @@
+#!/usr/bin/env bash
+# Builds everything and runs every test. From a bare Debian 12: ./linux/test.sh
+#
+# usage: ./linux/test.sh [--strict] [--no-setup] [PRESET...]
+#
+#   --strict     a program the tests use that is missing is a failure, not a skipped test (also: HAKOZUNA_TEST_STRICT=1)
+#   --no-setup   installs no packages
+#   PRESET       release, debug, asan, tsan; all of them if none is given
+#
+# The last line is the total, like `123 passed, 0 failed, 0 skipped`. Exits with 1 if anything failed, a build included, and with 2 if
+# the arguments make no sense. What the tests wrote is in build/test-results.
+# Not -e: one preset that fails must not keep the others from running.
+set -uo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
+
+say() {
+  echo "== $1"
+}
+
+# Builds a preset and runs its tests; leaves build/test-results/PRESET.xml, or PRESET.broken with the reason.
+run_preset() {
+  local preset=$1 results=build/test-results
+  local log=$results/$preset.log
+  say "$preset: building"
+  if ! { cmake --preset "$preset" && cmake --build --preset "$preset"; } >"$log" 2>&1; then
+    tail -n 60 "$log"
+    echo "the build failed, see $log" >"$results/$preset.broken"
+    return
+  fi
+  say "$preset: testing"
+  local seconds=2
+  [ "$preset" = debug ] && seconds=1
+  # Failed tests are counted from the results; the exit code says no more.
+  HAKOZUNA_TEST_SECONDS=${HAKOZUNA_TEST_SECONDS:-$seconds} \
+    ctest --test-dir "build/$preset" --output-on-failure --no-tests=error -j "$(nproc)" \
+    --output-junit "$PWD/$results/$preset.xml" --output-log "$results/$preset.tests.log" --progress ||
+    say "$preset: not all tests passed"
+  [ -f "$results/$preset.xml" ] || echo "ctest wrote no results" >"$results/$preset.broken"
+}
+
+setup=1
+presets=()
+for argument in "$@"; do
+  case "$argument" in
+    --strict) export HAKOZUNA_TEST_STRICT=1 ;;
+    --no-setup) setup=0 ;;
+    release | debug | asan | tsan) presets+=("$argument") ;;
+    -h | --help)
+      sed -n '2,/^# Not -e/{/^# Not -e/d;s/^# \{0,1\}//p}' linux/test.sh
+      exit 0
+      ;;
+    *)
+      echo "test.sh: unknown argument '$argument': --strict, --no-setup, release, debug, asan or tsan" >&2
+      exit 2
+      ;;
+  esac
+done
+[ ${#presets[@]} -gt 0 ] || presets=(release debug asan tsan)
+
+if [ "$setup" -eq 1 ]; then
+  ./linux/setup.sh build bench test || exit 1
+fi
+
+# A compiler, an interpreter or a server that is found elsewhere first is not what the packages brought.
+export PATH=/usr/bin:/bin:/usr/sbin:/sbin:$PATH
+
+rm -rf build/test-results
+mkdir -p build/test-results
+for preset in "${presets[@]}"; do run_preset "$preset"; done
+/usr/bin/python3 linux/test_summary.py build/test-results "${presets[@]}"

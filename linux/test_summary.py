@@ -1,0 +1,71 @@
+#!/usr/bin/env python3
+"""Adds up what CTest wrote for each preset, names what failed and what was skipped, and prints the total as the last line.
+
+usage: test_summary.py RESULTS PRESET...      RESULTS holds PRESET.xml (CTest's JUnit file) or PRESET.broken (why there is none)
+"""
+import collections
+import pathlib
+import sys
+import xml.etree.ElementTree as ElementTree
+
+
+def outcome_of(testcase):
+    """("passed" | "failed" | "skipped", why)"""
+    status = testcase.get("status")
+    if status == "run":
+        return "passed", ""
+    skipped = testcase.find("skipped")
+    reason = skipped.get("message", "") if skipped is not None else ""
+    # A program that could not be started has not run either, but did not ask to be skipped.
+    if status in ("notrun", "disabled") and (reason.startswith("SKIP_") or status == "disabled"):
+        return "skipped", skip_reason(testcase)
+    return "failed", reason
+
+
+def skip_reason(testcase):
+    """The test's own words for why it does not run."""
+    lines = (testcase.findtext("system-out") or "").splitlines()
+    for number, line in enumerate(lines):
+        if "skipped: " in line:
+            return line.split("skipped: ", 1)[1]
+        if line.endswith(": Skipped") and number + 1 < len(lines):
+            return lines[number + 1]
+    return "no reason given"
+
+
+def main():
+    results, presets = pathlib.Path(sys.argv[1]), sys.argv[2:]
+    total = collections.Counter()
+    failed, skipped = [], collections.defaultdict(list)
+    for preset in presets:
+        broken = results / f"{preset}.broken"
+        counts = collections.Counter()
+        if broken.exists():
+            counts["failed"] += 1
+            failed.append(f"{preset}: {broken.read_text().strip()}")
+        else:
+            for testcase in ElementTree.parse(results / f"{preset}.xml").iter("testcase"):
+                outcome, why = outcome_of(testcase)
+                counts[outcome] += 1
+                name = f"{preset}: {testcase.get('name')}"
+                if outcome == "failed":
+                    failed.append(f"{name} {why}".rstrip())
+                elif outcome == "skipped":
+                    skipped[why].append(name)
+        print(f"{preset}: {counts['passed']} passed, {counts['failed']} failed, {counts['skipped']} skipped")
+        if not sum(counts.values()):
+            failed.append(f"{preset}: no tests")
+            counts["failed"] += 1
+        total += counts
+    for why, names in sorted(skipped.items()):
+        print(f"\nskipped, {why}:")
+        print("".join(f"  {name}\n" for name in names), end="")
+    if failed:
+        print("\nfailed:")
+        print("".join(f"  {name}\n" for name in failed), end="")
+    print(f"\n{total['passed']} passed, {total['failed']} failed, {total['skipped']} skipped")
+    return 1 if total["failed"] or not total["passed"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

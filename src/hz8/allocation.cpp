@@ -1,0 +1,312 @@
+#include "hz8/allocation.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "common/core/options.h"
+#include "hz8/heaps.h"
+#include "hz8/hz8.h"
+#include "hz8/orphans.h"
+#include "hz8/reclaim.h"
+#include "hz8/remote.h"
+#include "hz8/spans.h"
+
+namespace hakozuna::hz8 {
+namespace {
+
+// Spans collected from the queue when a bin has run dry: enough to find free slots, few enough to bound one allocation's time.
+constexpr uint32_t kCollectAtRefill = 16;
+
+// Slow events between looks at the clock.
+constexpr uint32_t kEventsPerLook = 64;
+
+// Points the bin at a word of its span.
+void use_word(Bin& bin, Span* span, uint32_t index) {
+  bin.word = span->free_bits + index;
+  bin.word_base = span->first_slot + uint64_t{index} * 64 * span->slot_bytes;
+  if (span->size_class < mem::kSmallClassCount) {
+    const uint32_t rest = span->slot_count - index * 64;
+    mem::chunk_supply.mark_resident(bin.word_base, size_t{rest < 64 ? rest : 64} * span->slot_bytes);
+  }
+}
+
+bool use_lowest_word(Bin& bin, Span* span) {
+  for (uint32_t i = 0; i < span->word_count(); ++i) {
+    if (span->free_bits[i] != 0) {
+      use_word(bin, span, i);
+      return true;
+    }
+  }
+  return false;
+}
+
+void install(Bin& bin, Span* span) {
+  span->state = SpanState::kCurrent;
+  span->countdown.store(kNoEvent, std::memory_order_relaxed);
+  span->idle_ticks = 0;
+  bin.span = span;
+  use_lowest_word(bin, span);
+}
+
+bool install_partial(Heap* heap, uint32_t size_class) {
+  Span* const span = heap->partial[size_class].pop_front();
+  if (!span) return false;
+  install(heap->bins[size_class], span);
+  return true;
+}
+
+bool carve(Heap* heap, uint32_t size_class) {
+  char* const run = take_run(heap, mem::run_order_of(size_class));
+  if (!run) return false;
+  if (!make_span(run, size_class, heap)) {
+    cache_run(heap, run, mem::run_order_of(size_class));
+    return false;
+  }
+  const mem::Region* const region = mem::chunk_supply.find_region(run);
+  install(heap->bins[size_class], span_record(region->base, static_cast<size_t>(run - region->base)));
+  return true;
+}
+
+// Gives the bin a word with free slots. False when the system has no memory.
+bool refill(Heap* heap, uint32_t size_class) {
+  heap->refills.store(heap->refills.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  if (++heap->events >= kEventsPerLook) look_at_clock(heap);
+  Bin& bin = heap->bins[size_class];
+  if (bin.span) {
+    if (use_lowest_word(bin, bin.span)) return true;
+    detach_bin(heap, size_class);
+  }
+  if (install_partial(heap, size_class)) return true;
+  if (has_queued(heap)) {
+    collect_queue(heap, kCollectAtRefill);
+    if (install_partial(heap, size_class)) return true;
+  }
+  if (adopt_orphan(heap, size_class) && install_partial(heap, size_class)) return true;
+  if (carve(heap, size_class)) return true;
+  // Before failing, everything of our own that could be of use.
+  collect_queue(heap, UINT32_MAX);
+  return install_partial(heap, size_class) || carve(heap, size_class);
+}
+
+struct Slot {
+  void* address;
+  bool zeroed;
+};
+
+// Blocks of a page and more: what is known to be zero is tracked by slot, and warm slots go first.
+Slot allocate_medium(Heap* heap, uint32_t size_class) {
+  Bin& bin = heap->bins[size_class];
+  if (*bin.word == 0 && !refill(heap, size_class)) return {nullptr, false};
+  Span* const span = bin.span;
+  const uint64_t bits = *bin.word;
+  const uint64_t warm = bits & ~span->fresh;
+  const uint32_t index = lowest_bit(warm ? warm : bits);
+  const uint64_t bit = uint64_t{1} << index;
+  *bin.word = bits & ~bit;
+  char* const slot = bin.word_base + index * bin.slot_bytes;
+  if (warm) return {slot, false};
+  span->fresh &= ~bit;
+  mem::chunk_supply.mark_resident(slot, bin.slot_bytes);
+  return {slot, true};
+}
+
+void* allocate_small(Heap* heap, uint32_t size_class) {
+  Bin& bin = heap->bins[size_class];
+  uint64_t bits = *bin.word;
+  if (bits == 0) {
+    if (!refill(heap, size_class)) return nullptr;
+    bits = *bin.word;
+  }
+  *bin.word = bits & (bits - 1);
+  return bin.word_base + lowest_bit(bits) * bin.slot_bytes;
+}
+
+mem::LargeBlocks::Policy large_policy(size_t bytes) {
+  // Smaller blocks would round their memory up to huge pages.
+  constexpr size_t kHugeFrom = size_t{8} << 20;
+  const core::HugePages huge = core::huge_pages();
+  return {core::limit_bytes(),
+          huge == core::HugePages::kAlways || (huge == core::HugePages::kAuto && bytes >= kHugeFrom)};
+}
+
+void* out_of_memory() {
+  errno = ENOMEM;
+  return nullptr;
+}
+
+void* allocate_large(Heap* heap, size_t size, size_t alignment, bool zeroed) {
+  if (++heap->events >= kEventsPerLook) look_at_clock(heap);
+  void* const block = mem::large_blocks.allocate(size, alignment, zeroed, large_policy(size));
+  return block ? block : out_of_memory();
+}
+
+// The heap, having attended to what waits for it; null without memory.
+Heap* attentive_heap() {
+  Heap* const heap = own_heap();
+  if (heap && heap->fast_limit.load(std::memory_order_relaxed) == 0) {
+    if (heap->attention_skip != 0) {
+      --heap->attention_skip;
+    } else {
+      attend(heap);
+    }
+  }
+  return heap;
+}
+
+}  // namespace
+
+void* allocate_slow(size_t size) noexcept {
+  Heap* const heap = attentive_heap();
+  if (!heap) return out_of_memory();
+  if (size <= mem::kSmallLimit) {
+    void* const block =
+        allocate_small(heap, mem::kSmallClassTable[(size + mem::kMinAlignment - 1) / mem::kMinAlignment]);
+    return block ? block : out_of_memory();
+  }
+  if (size <= mem::kMaxSlotBytes) {
+    void* const block = allocate_medium(heap, mem::class_of(size)).address;
+    return block ? block : out_of_memory();
+  }
+  return allocate_large(heap, size, 1, /*zeroed=*/false);
+}
+
+void* Hz8::allocate_zeroed(size_t size) noexcept {
+  if (size <= mem::kSmallLimit) {
+    void* const block = allocate(size);
+    // The whole slot: the usable size is zero too.
+    if (block) memset(block, 0, mem::slot_bytes_of(mem::class_of(size)));
+    return block;
+  }
+  Heap* const heap = attentive_heap();
+  if (!heap) return out_of_memory();
+  if (size > mem::kMaxSlotBytes) return allocate_large(heap, size, 1, /*zeroed=*/true);
+  const uint32_t size_class = mem::class_of(size);
+  const Slot slot = allocate_medium(heap, size_class);
+  if (!slot.address) return out_of_memory();
+  if (!slot.zeroed) memset(slot.address, 0, mem::slot_bytes_of(size_class));
+  return slot.address;
+}
+
+void* Hz8::allocate_aligned(size_t alignment, size_t size) noexcept {
+  if (alignment <= mem::kMinAlignment) return allocate(size);
+  Heap* const heap = attentive_heap();
+  if (!heap) return out_of_memory();
+  const uint32_t size_class = mem::aligned_class_of(alignment, size);
+  if (size_class == mem::kClassCount) return allocate_large(heap, size, alignment, /*zeroed=*/false);
+  void* const block = size_class < mem::kSmallClassCount ? allocate_small(heap, size_class)
+                                                         : allocate_medium(heap, size_class).address;
+  return block ? block : out_of_memory();
+}
+
+void* Hz8::resize_without_copy(void* block, size_t size) noexcept {
+  if (const Span* const span = find_span(block)) return size <= span->slot_bytes ? block : nullptr;
+  if (size <= mem::kMaxSlotBytes) return nullptr;  // a shrink that leaves the large blocks
+  mem::LargeBlock* const large = mem::large_blocks.find(block);
+  return large ? mem::large_blocks.resize(large, size, large_policy(size)) : nullptr;
+}
+
+void place_span(Heap* heap, Span* span) {
+  const uint32_t allocated = allocated_slots(span);
+  if (allocated == 0) {
+    release_span(heap, span);
+  } else if (allocated == span->slot_count) {
+    span->state = SpanState::kFull;
+    span->countdown.store(1, std::memory_order_relaxed);
+    heap->full.push_front(span);
+  } else {
+    span->state = SpanState::kPartial;
+    span->countdown.store(allocated, std::memory_order_relaxed);
+    heap->partial[span->size_class].push_front(span);
+  }
+}
+
+void detach_bin(Heap* heap, uint32_t size_class) {
+  Bin& bin = heap->bins[size_class];
+  Span* const span = bin.span;
+  if (!span) return;
+  bin.word = &no_free_slots;
+  bin.word_base = nullptr;
+  bin.span = nullptr;
+  place_span(heap, span);
+}
+
+void release_span(Heap* heap, Span* span) {
+  check_span(span);
+  char* const run = run_of(span);
+  const uint32_t order = span->order;
+  unmake_span(span);
+  cache_run(heap, run, order);
+}
+
+void release_run(char* run, uint32_t order) {
+  if (mem::chunk_supply.release_run(run, order, os::coarse_milliseconds(), core::retain_bytes())) {
+    request_attention();
+  }
+}
+
+char* take_run(Heap* heap, uint32_t order) {
+  {
+    os::LockGuard guard(heap->cache_lock);
+    for (uint32_t i = heap->cached_count; i-- > 0;) {
+      if (heap->cached[i].order != order) continue;
+      char* const run = heap->cached[i].run;
+      heap->cached_bytes -= mem::kChunkBytes << order;
+      for (uint32_t j = i + 1; j < heap->cached_count; ++j) heap->cached[j - 1] = heap->cached[j];
+      --heap->cached_count;
+      return run;
+    }
+  }
+  return mem::chunk_supply.allocate_run(order, core::limit_bytes());
+}
+
+void cache_run(Heap* heap, char* run, uint32_t order) {
+  const size_t bytes = mem::kChunkBytes << order;
+  // A run of half the budget would push everything else out.
+  if (bytes > kCachedRunBytes / 2) return release_run(run, order);
+  CachedRun evicted[kCachedRuns];
+  uint32_t evicted_count = 0;
+  {
+    os::LockGuard guard(heap->cache_lock);
+    while (heap->cached_count == kCachedRuns || heap->cached_bytes + bytes > kCachedRunBytes) {
+      evicted[evicted_count++] = heap->cached[0];
+      heap->cached_bytes -= mem::kChunkBytes << heap->cached[0].order;
+      for (uint32_t j = 1; j < heap->cached_count; ++j) heap->cached[j - 1] = heap->cached[j];
+      --heap->cached_count;
+    }
+    heap->cached[heap->cached_count++] = {run, order, static_cast<uint32_t>(os::coarse_milliseconds())};
+    heap->cached_bytes += bytes;
+  }
+  for (uint32_t i = 0; i < evicted_count; ++i) release_run(evicted[i].run, evicted[i].order);
+}
+
+bool is_cached_run(const Heap* heap, const char* run) {
+  for (uint32_t i = 0; i < heap->cached_count; ++i) {
+    if (heap->cached[i].run == run) return true;
+  }
+  return false;
+}
+
+bool give_up_cached_runs(Heap* heap, uint32_t before) {
+  CachedRun given_up[kCachedRuns];
+  uint32_t count = 0;
+  bool some_stay = false;
+  {
+    os::LockGuard guard(heap->cache_lock);
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < heap->cached_count; ++i) {
+      const CachedRun& entry = heap->cached[i];
+      if (before == UINT32_MAX || static_cast<int32_t>(entry.freed_at - before) < 0) {
+        given_up[count++] = entry;
+        heap->cached_bytes -= mem::kChunkBytes << entry.order;
+      } else {
+        heap->cached[kept++] = entry;
+      }
+    }
+    heap->cached_count = kept;
+    some_stay = kept != 0;
+  }
+  for (uint32_t i = 0; i < count; ++i) release_run(given_up[i].run, given_up[i].order);
+  return some_stay;
+}
+
+}  // namespace hakozuna::hz8

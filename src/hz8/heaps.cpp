@@ -1,0 +1,230 @@
+#include "hz8/heaps.h"
+
+#include <new>
+
+#include "common/core/options.h"
+#include "hz8/allocation.h"
+#include "hz8/hz8.h"
+#include "hz8/orphans.h"
+#include "hz8/reclaim.h"
+#include "hz8/remote.h"
+#include "hz8/spans.h"
+
+namespace hakozuna::hz8 {
+
+uint64_t no_free_slots = 0;
+
+namespace {
+
+constexpr Heap make_no_heap() {
+  Heap heap{};
+  heap.bins[0].word = &no_free_slots;  // allocate(0) passes a limit of 0
+  return heap;
+}
+
+thread_local bool exit_handler_has_run __attribute__((tls_model("initial-exec"))) = false;
+
+void at_thread_exit(void*) {
+  exit_handler_has_run = true;
+  end_own_heap();
+}
+
+void start_heap(Heap* heap) {
+  for (uint32_t c = 0; c < mem::kClassCount; ++c) {
+    heap->bins[c] = {&no_free_slots, nullptr, mem::kSizeClasses[c].slot_bytes, nullptr};
+    heap->idle_word[c] = 0;
+  }
+  heap->after_exit = exit_handler_has_run;
+  heap->thread_id = exit_handler_has_run ? os::thread_id() : 0;
+  heap->attention_skip = 0;
+  heap->attention_step = 1;
+  heap->events = 0;
+  heap->tick_due = 0;
+  heap->flush_requested.store(false, std::memory_order_relaxed);
+  heap->seen_at.store(os::coarse_milliseconds(), std::memory_order_relaxed);
+  heap->fast_limit.store(mem::kSmallLimit, std::memory_order_relaxed);
+}
+
+Heap* take_heap() {
+  {
+    os::LockGuard guard(heap_registry.lock);
+    if (Heap* const heap = heap_registry.ended.pop_front()) {
+      heap_registry.serving.push_front(heap);
+      heap->state = HeapState::kServing;
+      ++heap_registry.serving_count;
+      ++heap_registry.total_count;
+      return heap;
+    }
+  }
+  void* const memory = mem::metadata.allocate(sizeof(Heap));
+  if (!memory) return nullptr;
+  Heap* const heap = new (memory) Heap{};
+  os::LockGuard guard(heap_registry.lock);
+  heap_registry.serving.push_front(heap);
+  heap->state = HeapState::kServing;
+  ++heap_registry.serving_count;
+  ++heap_registry.total_count;
+  return heap;
+}
+
+// What reached the queue of a heap that owns nothing any more goes to the orphans or to whoever has the span now.
+void deliver_late_pushes(Heap* heap) {
+  Span* span = heap->carried;
+  heap->carried = nullptr;
+  for (;;) {
+    while (span) {
+      Span* const next = span->queue_next;
+      deliver(span);
+      span = next;
+    }
+    // acquire: pairs with the release of deliver().
+    span = heap->queue.exchange(nullptr, std::memory_order_acquire);
+    if (!span) return;
+  }
+}
+
+void end_heap(Heap* heap) {
+  collect_queue(heap, UINT32_MAX);
+  for (uint32_t c = 0; c < mem::kClassCount; ++c) detach_bin(heap, c);
+  for (List<Span>& partial : heap->partial) {
+    while (Span* const span = partial.pop_front()) make_orphan(span);
+  }
+  while (Span* const span = heap->full.pop_front()) make_orphan(span);
+  give_up_cached_runs(heap, UINT32_MAX);
+  {
+    os::LockGuard guard(heap_registry.lock);
+    heap_registry.serving.remove(heap);
+    heap_registry.ended.push_front(heap);
+    heap->state = HeapState::kDead;
+    --heap_registry.serving_count;
+  }
+  // After the spans have become orphans, for threads that read the old owner before. One that is slower still is served by reap_heaps()
+  // or by the heap's next user.
+  deliver_late_pushes(heap);
+}
+
+}  // namespace
+
+constinit HeapRegistry heap_registry;
+constinit Heap no_heap = make_no_heap();
+thread_local constinit Heap* thread_heap = &no_heap;
+
+Heap* own_heap() {
+  Heap* heap = thread_heap;
+  if (heap != &no_heap) return heap;
+  core::initialise_options();
+  if (!mem::chunk_supply.initialise(sizeof(Span))) return nullptr;
+  heap = take_heap();
+  if (!heap) return nullptr;
+  start_heap(heap);
+  thread_heap = heap;
+  // May allocate from us, which works by now.
+  if (!os::call_at_thread_exit(at_thread_exit, heap)) {
+    heap->after_exit = true;  // found by reap_heaps() then
+    heap->thread_id = os::thread_id();
+  }
+  return heap;
+}
+
+void end_own_heap() {
+  Heap* const heap = thread_heap;
+  if (heap == &no_heap) return;
+  end_heap(heap);
+  thread_heap = &no_heap;
+  // What this thread kept warm is of no use to it any more.
+  mem::chunk_supply.purge(os::coarse_milliseconds(), 0, core::retain_bytes());
+}
+
+void reap_heaps() {
+  for (;;) {
+    Heap* gone = nullptr;
+    {
+      os::LockGuard guard(heap_registry.lock);
+      for (Heap* heap = heap_registry.serving.first(); heap && !gone; heap = heap->next) {
+        if (heap->after_exit && heap != thread_heap && !os::thread_exists(heap->thread_id)) gone = heap;
+      }
+      if (gone) gone->after_exit = false;  // ours now
+    }
+    if (!gone) break;
+    end_heap(gone);
+  }
+  os::LockGuard guard(heap_registry.lock);
+  for (Heap* heap = heap_registry.ended.first(); heap; heap = heap->next) {
+    if (heap->queue.load(std::memory_order_relaxed)) deliver_late_pushes(heap);
+  }
+}
+
+void request_attention() {
+  for_each_heap([](Heap* heap) { heap->fast_limit.store(0, std::memory_order_relaxed); });
+}
+
+void forget_other_heaps_after_fork() {
+  Heap* const mine = thread_heap;
+  bool others = false;
+  for (Heap* heap = heap_registry.serving.first(); heap;) {
+    Heap* const next = heap->next;
+    if (heap != mine) {
+      others = true;
+      heap_registry.serving.remove(heap);
+      heap_registry.ended.push_front(heap);
+      --heap_registry.serving_count;
+      // Its lists may be half changed. The spans are found by the walk below.
+      for (List<Span>& partial : heap->partial) partial.reset();
+      heap->full.reset();
+      heap->carried = nullptr;
+      heap->queue.store(nullptr, std::memory_order_relaxed);
+      heap->state = HeapState::kDead;
+      heap->cached_count = 0;
+      heap->cached_bytes = 0;
+    }
+    heap = next;
+  }
+  if (!others) return;
+
+  if (mine != &no_heap) {
+    mine->carried = nullptr;
+    mine->queue.store(nullptr, std::memory_order_relaxed);
+  }
+  // The walk must not change the runs it goes over: runs to give back are linked through their records and released afterwards.
+  Span* to_release = nullptr;
+  mem::chunk_supply.for_each_run([&](char* record, char* run, uint32_t order) {
+    Span* const span = reinterpret_cast<Span*>(record);
+    Heap* const owner = span->owner.load(std::memory_order_relaxed);
+    const bool is_orphan = span->state == SpanState::kOrphan || span->state == SpanState::kOrphanFull;
+    if (span->state == SpanState::kNone || (!owner && !is_orphan)) {
+      // Half made, or in a cache of runs.
+      if (mine != &no_heap && is_cached_run(mine, run)) return;
+      for (uint32_t i = 1; i < 1u << order; ++i) span[i].head_distance = 0;
+      span->state = SpanState::kNone;
+      span->first_slot = run;
+      span->order = static_cast<uint8_t>(order);
+      span->next = to_release;
+      to_release = span;
+      return;
+    }
+    // Every pending bit is collected here: the threads that held tokens are gone.
+    if (!span->has_one_word()) {
+      uint64_t mask = 0;
+      for (uint32_t i = 0; i < span->word_count(); ++i) {
+        if (span->pending_words[i].load(std::memory_order_relaxed) != 0) mask |= uint64_t{1} << i;
+      }
+      span->pending.store(mask, std::memory_order_relaxed);
+    }
+    if (owner == mine && owner != nullptr) {
+      if (span->pending.load(std::memory_order_relaxed) != 0) {
+        span->queue_next = mine->carried;
+        mine->carried = span;
+      }
+      return;
+    }
+    collect_pending(span);
+    if (!is_orphan) make_orphan(span);
+  });
+  while (Span* const span = to_release) {
+    to_release = span->next;
+    span->next = nullptr;
+    release_run(span->first_slot, span->order);
+  }
+}
+
+}  // namespace hakozuna::hz8

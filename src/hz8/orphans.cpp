@@ -1,0 +1,114 @@
+#include "hz8/orphans.h"
+
+#include "hz8/allocation.h"
+#include "hz8/hz8.h"
+#include "hz8/reclaim.h"
+#include "hz8/spans.h"
+
+namespace hakozuna::hz8 {
+namespace {
+
+struct Orphans {
+  os::Lock lock{os::Rank::kOrphans};
+  List<Span> with_free_slots[mem::kClassCount];
+  List<Span> full[mem::kClassCount];
+  // How many are in with_free_slots; read without the lock (relaxed) to pass by quickly.
+  std::atomic<uint32_t> count[mem::kClassCount];
+};
+constinit Orphans orphans;
+
+void insert(Span* span) {
+  const uint32_t c = span->size_class;
+  if (free_slots(span) == 0) {
+    span->state = SpanState::kOrphanFull;
+    orphans.full[c].push_back(span);
+  } else {
+    span->state = SpanState::kOrphan;
+    orphans.with_free_slots[c].push_back(span);
+    orphans.count[c].fetch_add(1, std::memory_order_relaxed);
+  }
+}
+
+void remove(Span* span) {
+  const uint32_t c = span->size_class;
+  if (span->state == SpanState::kOrphanFull) {
+    orphans.full[c].remove(span);
+  } else {
+    orphans.with_free_slots[c].remove(span);
+    orphans.count[c].fetch_sub(1, std::memory_order_relaxed);
+  }
+}
+
+void adopt(Heap* heap, Span* span) {
+  span->state = SpanState::kPartial;
+  span->countdown.store(allocated_slots(span), std::memory_order_relaxed);
+  span->idle_ticks = 0;
+  heap->adopted_spans.store(heap->adopted_spans.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  heap->partial[span->size_class].push_front(span);
+  // release: pairs with deliver(), which pushes to the queue of the owner it reads.
+  span->owner.store(heap, std::memory_order_release);
+}
+
+}  // namespace
+
+os::Lock& orphan_lock() { return orphans.lock; }
+
+void make_orphan(Span* span) {
+  if (allocated_slots(span) == 0) {
+    char* const run = run_of(span);
+    const uint32_t order = span->order;
+    unmake_span(span);
+    release_run(run, order);
+    return;
+  }
+  os::LockGuard guard(orphans.lock);
+  span->countdown.store(kNoEvent, std::memory_order_relaxed);
+  insert(span);
+  // release: pairs with deliver(). From here on the span belongs to the holder of the lock.
+  span->owner.store(nullptr, std::memory_order_release);
+}
+
+bool adopt_orphan(Heap* heap, uint32_t size_class) {
+  if (orphans.count[size_class].load(std::memory_order_relaxed) == 0) return false;
+  os::LockGuard guard(orphans.lock);
+  Span* const span = orphans.with_free_slots[size_class].first();
+  if (!span) return false;
+  remove(span);
+  adopt(heap, span);
+  return true;
+}
+
+bool collect_orphan(Span* span) {
+  char* run = nullptr;
+  uint32_t order = 0;
+  {
+    os::LockGuard guard(orphans.lock);
+    if (span->owner.load(std::memory_order_relaxed)) return false;
+    remove(span);
+    collect_pending(span);
+    note_fresh_slots(span);
+    Heap* const heap = thread_heap;
+    if (allocated_slots(span) == 0) {
+      run = run_of(span);
+      order = span->order;
+      unmake_span(span);
+    } else if (heap != &no_heap) {
+      adopt(heap, span);
+    } else {
+      insert(span);
+    }
+  }
+  if (run) release_run(run, order);
+  return true;
+}
+
+size_t discard_orphan_pages() {
+  os::LockGuard guard(orphans.lock);
+  size_t bytes = 0;
+  for (List<Span>& list : orphans.with_free_slots) {
+    for (Span* span = list.first(); span; span = span->next) bytes += discard_free_pages(span);
+  }
+  return bytes;
+}
+
+}  // namespace hakozuna::hz8

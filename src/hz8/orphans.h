@@ -1,0 +1,23 @@
+// Spans whose thread has ended.
+#pragma once
+
+#include "hz8/layout.h"
+
+namespace hakozuna::hz8 {
+
+// Makes a span in no list an orphan, or gives it back if it is empty.
+void make_orphan(Span* span);
+
+// Takes an orphan of the class with free slots into the heap's partial list. False if there is none.
+bool adopt_orphan(Heap* heap, uint32_t size_class);
+
+// The holder of an orphan's token collects it: an empty span is given back, another is adopted by the calling thread if it has a heap,
+// so that its further frees are local. False if the span is no orphan any more.
+bool collect_orphan(Span* span);
+
+// Returns the free pages of all orphans to the system. Returns the bytes.
+size_t discard_orphan_pages();
+
+os::Lock& orphan_lock();
+
+}  // namespace hakozuna::hz8
