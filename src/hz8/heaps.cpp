@@ -16,12 +16,6 @@ uint64_t no_free_slots = 0;
 
 namespace {
 
-constexpr Heap make_no_heap() {
-  Heap heap{};
-  heap.bins[0].word = &no_free_slots;  // allocate(0) passes a limit of 0
-  return heap;
-}
-
 thread_local bool exit_handler_has_run __attribute__((tls_model("initial-exec"))) = false;
 
 void at_thread_exit(void*) {
@@ -67,19 +61,12 @@ Heap* take_heap() {
   return heap;
 }
 
-// What reached the queue of a heap that owns nothing any more goes to the orphans or to whoever has the span now.
-void deliver_late_pushes(Heap* heap) {
-  Span* span = heap->carried;
-  heap->carried = nullptr;
-  for (;;) {
-    while (span) {
-      Span* const next = span->queue_next;
-      deliver(span);
-      span = next;
-    }
-    // acquire: pairs with the release of deliver().
-    span = heap->queue.exchange(nullptr, std::memory_order_acquire);
-    if (!span) return;
+// Delivers the tokens of a chain taken from the queue of a heap that owns nothing any more.
+void deliver_all(Span* chain) {
+  while (chain) {
+    Span* const next = chain->queue_next;
+    deliver(chain);
+    chain = next;
   }
 }
 
@@ -100,13 +87,15 @@ void end_heap(Heap* heap) {
   }
   // After the spans have become orphans, for threads that read the old owner before. One that is slower still is served by reap_heaps()
   // or by the heap's next user.
-  deliver_late_pushes(heap);
+  // acquire: pairs with the push in deliver().
+  deliver_all(heap->queue.exchange(nullptr, std::memory_order_acquire));
 }
 
 }  // namespace
 
 constinit HeapRegistry heap_registry;
-constinit Heap no_heap = make_no_heap();
+// allocate(0) passes even a limit of 0: the first bin has a word.
+constinit Heap no_heap{.fast_limit{0}, .bins{{&no_free_slots, nullptr, 0, nullptr}}, .partial{}};
 thread_local constinit Heap* thread_heap = &no_heap;
 
 Heap* own_heap() {
@@ -148,9 +137,18 @@ void reap_heaps() {
     if (!gone) break;
     end_heap(gone);
   }
-  os::LockGuard guard(heap_registry.lock);
-  for (Heap* heap = heap_registry.ended.first(); heap; heap = heap->next) {
-    if (heap->queue.load(std::memory_order_relaxed)) deliver_late_pushes(heap);
+  for (;;) {
+    Span* late = nullptr;
+    {
+      os::LockGuard guard(heap_registry.lock);
+      for (Heap* heap = heap_registry.ended.first(); heap && !late; heap = heap->next) {
+        if (heap->queue.load(std::memory_order_relaxed)) {
+          late = heap->queue.exchange(nullptr, std::memory_order_acquire);  // as in end_heap()
+        }
+      }
+    }
+    if (!late) return;
+    deliver_all(late);  // without the lock: giving back a run may ask all heaps for attention
   }
 }
 

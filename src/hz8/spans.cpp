@@ -11,7 +11,7 @@ namespace {
 constexpr uint32_t kBitmapKinds = 7;  // 1, 2, 4, .. 64 words
 
 struct BitmapPool {
-  os::Lock lock{os::Rank::kMetadata};
+  os::Lock lock{os::Rank::kBitmaps};
   uint64_t* free[kBitmapKinds] = {};  // linked through the first word
 };
 constinit BitmapPool bitmap_pool;

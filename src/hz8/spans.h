@@ -38,6 +38,9 @@ uint32_t collect_pending(Span* span);
 // Whether the slot has a pending bit.
 bool is_pending(const Span* span, uint64_t slot);
 
+// Guards the free list of bitmaps (fork).
+os::Lock& bitmap_lock();
+
 // Whether no page of the span that is returned, or was never touched, holds a live block (checked builds).
 void check_span(const Span* span);
 

@@ -57,7 +57,7 @@ void complain_of_name(const Setting& setting, int fd) {
 std::string_view nearest_name(std::string_view name) {
   if (name.size() > kLongestName) return {};
   std::string_view nearest;
-  size_t least = name.size() / 3 + 1;
+  size_t least = (name.size() < 6 ? 2 : name.size() / 3) + 1;
   const auto consider = [&](std::string_view known) {
     const size_t changes = distance(name, known);
     if (changes >= least) return;

@@ -61,7 +61,7 @@ void write_help(TextWriter& out) {
     out.text("  ").text(kOptionPrefix).text(variable.name).text("\n");
     write_wrapped(out, variable.help);
   }
-  out.text("\nSizes are in bytes, or with a unit of powers of 1024: 64K, 64KiB, 1M, 1MiB, 1G, 1T.\n\n");
+  out.text("\nSizes are in bytes, or with a unit of powers of 1024: 64K or 64KiB, 1M, 1G, 1T.\n\n");
 }
 
 void write_markdown(TextWriter& out) {

@@ -13,7 +13,7 @@ namespace hakozuna::core {
 bool complain_about(Environment& environment, int fd);
 
 // The known name that differs from `name` (without the prefix) in the fewest letters, and in no more
-// than a third of them; empty if there is none.
+// than two or a third of them; empty if there is none.
 std::string_view nearest_name(std::string_view name);
 
 // For a terminal, and docs/options.md.

@@ -103,7 +103,8 @@ struct SlotPosition {
   bool exact;
 };
 constexpr SlotPosition slot_position(uint64_t offset, uint64_t reciprocal) {
-  const unsigned __int128 product = static_cast<unsigned __int128>(offset) * reciprocal;
+  __extension__ using Wide = unsigned __int128;
+  const Wide product = static_cast<Wide>(offset) * reciprocal;
   return {static_cast<uint64_t>(product >> 64), static_cast<uint64_t>(product) < reciprocal};
 }
 

@@ -16,6 +16,7 @@ enum class Rank : uint8_t {
   kChunkSupply,
   kRegions,
   kPageMap,
+  kBitmaps,  // recycled span bitmaps
   kMetadata,
 };
 

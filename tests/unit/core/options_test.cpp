@@ -190,11 +190,12 @@ TEST(OptionComplaints, UnknownNamesGetTheNearest) {
   EXPECT_EQ(complaints({"HAKOZUNA_COLOUR=1"}),
             "hakozuna: unknown option HAKOZUNA_COLOUR; HAKOZUNA_HELP=1 lists those there are\n");
   EXPECT_EQ(nearest_name("ONERROR"), "ON_ERROR");
-  EXPECT_EQ(nearest_name("LIMTI"), "");
+  EXPECT_EQ(nearest_name("LIMTI"), "LIMIT");
   EXPECT_EQ(nearest_name("LIMITS"), "LIMIT");
-  EXPECT_EQ(nearest_name("HLEP"), "");
+  EXPECT_EQ(nearest_name("HLEP"), "HELP");
   EXPECT_EQ(nearest_name("HELPS"), "HELP");
   EXPECT_EQ(nearest_name(""), "");
+  EXPECT_EQ(nearest_name("X"), "");
   EXPECT_EQ(nearest_name(std::string(33, 'A')), "");
   EXPECT_EQ(nearest_name(std::string(32, 'A')), "");
 }

@@ -1,0 +1,171 @@
+#include "hz8/deallocation.h"
+
+#include "common/core/diagnostics.h"
+#include "common/core/options.h"
+#include "hz8/allocation.h"
+#include "hz8/heaps.h"
+#include "hz8/hz8.h"
+#include "hz8/reclaim.h"
+#include "hz8/remote.h"
+#include "hz8/spans.h"
+
+namespace hakozuna::hz8 {
+namespace {
+
+// Slow events between looks at the clock: as many spans may become empty unnoticed by the timers.
+constexpr uint32_t kEventsPerLook = 16;
+
+void report(core::Misuse misuse, const char* operation, const void* address) {
+  core::report_misuse(Hz8::kName, misuse, operation, address, Hz8::classify(address));
+}
+
+void count_event(Heap* heap) {
+  if (heap != &no_heap && ++heap->events >= kEventsPerLook) look_at_clock(heap);
+}
+
+void release_large(mem::LargeBlock* large, void* block, const char* operation) {
+  if (block != large->start) {
+    report(core::misuse_of(Hz8::classify(block).verdict), operation, block);
+    return;
+  }
+  bool purge_scheduled = false;
+  if (!mem::large_blocks.release(large, os::coarse_milliseconds(), core::large_cache_bytes(), purge_scheduled)) {
+    report(core::Misuse::kDoubleFree, operation, block);
+    return;
+  }
+  if (purge_scheduled) request_attention();
+  count_event(thread_heap);
+}
+
+// A free that the fast path refused.
+void deallocate_any(void* block, const char* operation) {
+  const Position at = locate(block);
+  if (at.large) return release_large(at.large, block, operation);
+  if (!at.span) {
+    if (mem::chunk_supply.in_reserved_space(block)) {
+      report(core::Misuse::kMetadataPointer, operation, block);
+    } else {
+      os::underlying_free(block);
+    }
+    return;
+  }
+  Span* const span = at.span;
+  if (!at.exact) {
+    report(core::misuse_of(Hz8::classify(block).verdict), operation, block);
+    return;
+  }
+  if (span->owner.load(std::memory_order_relaxed) != thread_heap) {
+    if (!remote_free(span, at.slot)) report(core::Misuse::kDoubleFree, operation, block);
+    count_event(thread_heap);
+    return;
+  }
+  // A chunk of our span that is not its first, or a span with pending bits.
+  if (is_pending(span, at.slot) || !set_free_bit(span, at.slot)) {
+    report(core::Misuse::kDoubleFree, operation, block);
+    return;
+  }
+  const uint32_t countdown = span->countdown.load(std::memory_order_relaxed) - 1;
+  span->countdown.store(countdown, std::memory_order_relaxed);
+  if (countdown == 0) free_event(span);
+}
+
+}  // namespace
+
+void deallocate_slow(void* block) noexcept {
+  if (block) deallocate_any(block, "free");
+}
+
+void deallocate_sized_slow(void* block, size_t size) noexcept {
+  if (!block) return;
+  const Classification found = Hz8::classify(block);
+  if (found.verdict == Verdict::kValid && size > found.usable_bytes) {
+    core::report_misuse(Hz8::kName, core::Misuse::kWrongSize, "sized free", block, found);
+    return;
+  }
+  deallocate_any(block, "sized free");
+}
+
+void free_event(Span* span) noexcept {
+  Heap* const heap = thread_heap;
+  switch (span->state) {
+    case SpanState::kFull:
+      heap->full.remove(span);
+      place_span(heap, span);
+      break;
+    case SpanState::kPartial: {
+      const uint32_t allocated = allocated_slots(span);
+      if (allocated == 0) {
+        heap->partial[span->size_class].remove(span);
+        release_span(heap, span);
+      } else {
+        span->countdown.store(allocated, std::memory_order_relaxed);
+        return;  // nothing happened
+      }
+      break;
+    }
+    default:
+      span->countdown.store(kNoEvent, std::memory_order_relaxed);
+      return;
+  }
+  count_event(heap);
+}
+
+Position locate(const void* address) {
+  Position at;
+  at.span = find_span(address);
+  if (!at.span) {
+    at.large = mem::large_blocks.find(address);
+    return at;
+  }
+  const mem::SlotPosition position = mem::slot_position(
+      static_cast<size_t>(static_cast<const char*>(address) - at.span->first_slot), at.span->reciprocal);
+  at.exact = position.exact;
+  at.slot = position.slot;
+  return at;
+}
+
+Classification Hz8::classify(const void* address) noexcept {
+  Classification result;
+  const Position at = locate(address);
+  const uintptr_t bits = reinterpret_cast<uintptr_t>(address);
+  const Verdict inside =
+      is_aligned(bits, mem::kMinAlignment) ? Verdict::kInterior : Verdict::kMisaligned;
+  if (at.large) {
+    result.span = at.large->start;
+    result.usable_bytes = at.large->bytes;
+    // acquire: pairs with the store that made it live.
+    const bool live = at.large->state.load(std::memory_order_acquire) == mem::LargeBlock::State::kLive;
+    result.verdict = !live ? Verdict::kFreed : address == at.large->start ? Verdict::kValid : inside;
+    return result;
+  }
+  if (!at.span) {
+    result.verdict = mem::chunk_supply.in_reserved_space(address) ? Verdict::kMetadata : Verdict::kMiss;
+    return result;
+  }
+  const Span* const span = at.span;
+  result.span = run_of(span);
+  result.usable_bytes = span->slot_bytes;
+  result.owner = span->owner.load(std::memory_order_relaxed);
+  if (at.exact) {
+    // A racing read of another thread's word: exact for a block that nobody frees meanwhile.
+    const uint64_t word =
+        std::atomic_ref<uint64_t>(span->free_bits[at.slot / 64]).load(std::memory_order_relaxed);
+    const bool is_free = ((word >> (at.slot % 64)) & 1) != 0 || is_pending(span, at.slot);
+    result.verdict = is_free ? Verdict::kFreed : Verdict::kValid;
+  } else {
+    result.verdict = static_cast<const char*>(address) < span->first_slot ? Verdict::kTailSlack : inside;
+  }
+  return result;
+}
+
+size_t Hz8::usable_size(const void* address) noexcept {
+  const Classification found = classify(address);
+  return found.verdict == Verdict::kValid ? found.usable_bytes : 0;
+}
+
+size_t Hz8::good_size(size_t size) noexcept {
+  return size <= mem::kMaxSlotBytes ? mem::slot_bytes_of(mem::class_of(size))
+                                    : mem::LargeBlocks::mapping_bytes(size);
+}
+
+}  // namespace hakozuna::hz8

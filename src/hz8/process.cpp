@@ -1,0 +1,96 @@
+// What concerns the process as a whole: fork and statistics.
+#include "common/core/diagnostics.h"
+#include "hz8/heaps.h"
+#include "hz8/hz8.h"
+#include "hz8/orphans.h"
+#include "hz8/spans.h"
+
+namespace hakozuna::hz8 {
+namespace {
+
+// Every lock but those of the heaps' caches, in ascending rank. The caches of other threads are found again in the child by looking
+// for runs without a span; the forking thread's own is not in use.
+template <class Operation>
+void for_each_lock(Operation&& operation) {
+  operation(heap_registry.lock);
+  operation(orphan_lock());
+  operation(mem::large_blocks.lock());
+  operation(mem::chunk_supply.lock());
+  operation(mem::page_map.lock());
+  operation(bitmap_lock());
+  operation(mem::metadata.lock());
+}
+
+}  // namespace
+
+void Hz8::fork_prepare() noexcept {
+  for_each_lock([](os::Lock& lock) { lock.lock(); });
+}
+
+void Hz8::fork_parent() noexcept {
+  for_each_lock([](os::Lock& lock) { lock.unlock(); });
+}
+
+void Hz8::fork_child() noexcept {
+  for_each_lock([](os::Lock& lock) { lock.reset_after_fork(); });
+  forget_other_heaps_after_fork();
+}
+
+void Hz8::collect_statistics(hakozuna_statistics& s) noexcept {
+  const mem::ChunkSupply::Totals supply = mem::chunk_supply.totals();
+  s.reserved = supply.reserved;
+  s.metadata = supply.metadata + mem::metadata.mapped_bytes() + mem::page_map.mapped_bytes();
+  s.large_live = mem::large_blocks.live_bytes();
+  s.large_cached = mem::large_blocks.cached_bytes();
+  s.mapped = supply.committed_runs + s.metadata + s.large_live + s.large_cached;
+  s.live = s.large_live;
+  s.cached = s.large_cached + supply.free_runs.resident;
+  s.returned = supply.free_runs.returned;
+  s.untouched = supply.free_runs.untouched;
+  mem::chunk_supply.for_each_run([&s](char* record, char* run, uint32_t order) {
+    const Span* const span = reinterpret_cast<const Span*>(record);
+    const mem::ChunkSupply::Residency residency = mem::chunk_supply.residency(run, order);
+    s.returned += residency.returned;
+    s.untouched += residency.untouched;
+    if (span->state == SpanState::kNone) {
+      s.cached += residency.resident;
+      return;
+    }
+    const uint64_t live = uint64_t{allocated_slots(span) - pending_slots(span)} * span->slot_bytes;
+    s.live += live;
+    s.free_in_spans += residency.resident - live;
+    ++s.spans;
+    if (!span->owner.load(std::memory_order_relaxed)) ++s.orphan_spans;
+  });
+  for_each_heap([&s](Heap* heap) {
+    s.refills += heap->refills.load(std::memory_order_relaxed);
+    s.remote_frees += heap->remote_frees.load(std::memory_order_relaxed);
+    s.adopted_spans += heap->adopted_spans.load(std::memory_order_relaxed);
+  });
+  os::LockGuard guard(heap_registry.lock);
+  for (Heap* heap = heap_registry.ended.first(); heap; heap = heap->next) {
+    s.refills += heap->refills.load(std::memory_order_relaxed);
+    s.remote_frees += heap->remote_frees.load(std::memory_order_relaxed);
+    s.adopted_spans += heap->adopted_spans.load(std::memory_order_relaxed);
+  }
+  s.threads = heap_registry.serving_count;
+  s.threads_total = heap_registry.total_count;
+  s.purge_calls = supply.purge_calls + mem::large_blocks.purge_calls();
+  s.purged_bytes = supply.purged_bytes + mem::large_blocks.purged_bytes();
+}
+
+bool Hz8::collect_class_statistics(size_t index, hakozuna_class_statistics& s) noexcept {
+  if (index >= mem::kClassCount) return false;
+  s = {mem::kSizeClasses[index].slot_bytes, 0, 0, 0};
+  mem::chunk_supply.for_each_run([&s, index](char* record, char*, uint32_t) {
+    const Span* const span = reinterpret_cast<const Span*>(record);
+    if (span->state == SpanState::kNone || span->size_class != index) return;
+    const uint64_t live = allocated_slots(span) - pending_slots(span);
+    ++s.spans;
+    s.live_slots += live;
+    s.free_slots += span->slot_count - live;
+  });
+  return true;
+}
+
+}  // namespace hakozuna::hz8

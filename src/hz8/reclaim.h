@@ -1,0 +1,48 @@
+// Giving memory back, and the timers that see to it.
+//
+// A heap that has freed something is "armed": tick_due says when its owner is to look at what became free, and a fast_limit of 0 sends
+// allocations through attend(), which looks at the clock, at every allocation of a slow thread and rarely in a busy one. Two ticks
+// after a span was last used its free pages go back. Empty runs age in the heap's cache and in the supply, which is purged
+// by whoever comes by.
+#pragma once
+
+#include "hz8/layout.h"
+#include "hz8/spans.h"
+
+namespace hakozuna::hz8 {
+
+// What the owner does when fast_limit was 0.
+void attend(Heap* heap);
+
+// What a slow path does now and then: arms the timer, does what is due.
+void look_at_clock(Heap* heap);
+
+// Gives back everything of the calling thread's heap that is free. Returns the bytes returned to the system so far.
+size_t flush_heap(Heap* heap);
+
+// Remembers which free slots of a span of a medium class read as zero.
+void note_fresh_slots(Span* span);
+
+// Returns to the system the pages of a span on which there is no slot but those for which is_free(slot) holds. Returns the bytes.
+template <class IsFree>
+size_t discard_slots(Span* span, IsFree&& is_free) {
+  char* const run = run_of(span);
+  size_t bytes = 0;
+  for (uint32_t slot = 0; slot < span->slot_count;) {
+    if (!is_free(slot)) {
+      ++slot;
+      continue;
+    }
+    const uint32_t first = slot;
+    while (slot < span->slot_count && is_free(slot)) ++slot;
+    char* const start = first == 0 ? run : span->first_slot + size_t{first} * span->slot_bytes;
+    char* const end = span->first_slot + size_t{slot} * span->slot_bytes;
+    bytes += mem::chunk_supply.discard(start, static_cast<size_t>(end - start));
+  }
+  return bytes;
+}
+
+// The same for the free slots of a span that is in no bin and that the caller owns.
+size_t discard_free_pages(Span* span);
+
+}  // namespace hakozuna::hz8
