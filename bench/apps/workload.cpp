@@ -42,4 +42,4 @@ int total(const std::string& text) {
   return sum;
 }
 
-int entry_point(const std::string& text) { return total<12>(text); }
+int entry_point(const std::string& text) { return total<5>(text); }

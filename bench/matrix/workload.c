@@ -7,7 +7,7 @@
 #include "fail.h"
 #include "inbox.h"
 #include "process_status.h"
-#include "random.h"
+#include "support/random.h"
 
 enum {
   kInitialCapacity = 1024,  // blocks

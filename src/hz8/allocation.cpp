@@ -20,32 +20,48 @@ constexpr uint32_t kCollectAtRefill = 16;
 // Slow events between looks at the clock.
 constexpr uint32_t kEventsPerLook = 64;
 
+// A full span is partial again when one slot of this many is free: 6 % of its memory at most is out of sight.
+constexpr uint32_t kFullSpanShare = 16;
+
 // Points the bin at a word of its span.
 void use_word(Bin& bin, Span* span, uint32_t index) {
   bin.word = span->free_bits + index;
   bin.word_base = span->first_slot + uint64_t{index} * 64 * span->slot_bytes;
-  if (span->size_class < mem::kSmallClassCount) {
+  const uint64_t bit = uint64_t{1} << index;
+  if (span->size_class < mem::kSmallClassCount && !(span->resident_words & bit)) {
+    span->resident_words |= bit;
     const uint32_t rest = span->slot_count - index * 64;
     mem::chunk_supply.mark_resident(bin.word_base, size_t{rest < 64 ? rest : 64} * span->slot_bytes);
   }
 }
 
-bool use_lowest_word(Bin& bin, Span* span) {
-  for (uint32_t i = 0; i < span->word_count(); ++i) {
-    if (span->free_bits[i] != 0) {
-      use_word(bin, span, i);
-      return true;
+// The word to give slots out of next: the lowest that pays for coming here, else the lowest that has any. Words whose pages hold memory
+// go before those that would take new pages.
+bool use_next_word(Bin& bin, Span* span) {
+  constexpr int kWorthwhile = 8;
+  uint32_t resident = UINT32_MAX;
+  uint32_t other = UINT32_MAX;
+  for (uint32_t i = span->word_count(); i-- > 0;) {
+    const uint64_t bits = span->free_bits[i];
+    if (bits == 0) continue;
+    if (!((span->resident_words >> i) & 1)) {
+      other = i;
+    } else if (resident == UINT32_MAX || std::popcount(bits) >= kWorthwhile) {
+      resident = i;
     }
   }
-  return false;
+  const uint32_t chosen = resident != UINT32_MAX ? resident : other;
+  if (chosen == UINT32_MAX) return false;
+  use_word(bin, span, chosen);
+  return true;
 }
 
 void install(Bin& bin, Span* span) {
   span->state = SpanState::kCurrent;
-  span->countdown.store(kNoEvent, std::memory_order_relaxed);
+  span->countdown = kNoEvent;
   span->idle_ticks = 0;
   bin.span = span;
-  use_lowest_word(bin, span);
+  use_next_word(bin, span);
 }
 
 bool install_partial(Heap* heap, uint32_t size_class) {
@@ -73,7 +89,7 @@ bool refill(Heap* heap, uint32_t size_class) {
   if (++heap->events >= kEventsPerLook) look_at_clock(heap);
   Bin& bin = heap->bins[size_class];
   if (bin.span) {
-    if (use_lowest_word(bin, bin.span)) return true;
+    if (use_next_word(bin, bin.span)) return true;
     detach_bin(heap, size_class);
   }
   if (install_partial(heap, size_class)) return true;
@@ -100,7 +116,7 @@ Slot allocate_medium(Heap* heap, uint32_t size_class) {
   Span* const span = bin.span;
   const uint64_t bits = *bin.word;
   const uint64_t warm = bits & ~span->fresh;
-  const uint32_t index = lowest_bit(warm ? warm : bits);
+  const uint64_t index = lowest_bit(warm ? warm : bits);
   const uint64_t bit = uint64_t{1} << index;
   *bin.word = bits & ~bit;
   char* const slot = bin.word_base + index * bin.slot_bytes;
@@ -112,13 +128,8 @@ Slot allocate_medium(Heap* heap, uint32_t size_class) {
 
 void* allocate_small(Heap* heap, uint32_t size_class) {
   Bin& bin = heap->bins[size_class];
-  uint64_t bits = *bin.word;
-  if (bits == 0) {
-    if (!refill(heap, size_class)) return nullptr;
-    bits = *bin.word;
-  }
-  *bin.word = bits & (bits - 1);
-  return bin.word_base + lowest_bit(bits) * bin.slot_bytes;
+  if (void* const slot = take_slot(bin)) return slot;
+  return refill(heap, size_class) ? take_slot(bin) : nullptr;
 }
 
 mem::LargeBlocks::Policy large_policy(size_t bytes) {
@@ -143,24 +154,15 @@ void* allocate_large(Heap* heap, size_t size, size_t alignment, bool zeroed) {
 // The heap, having attended to what waits for it; null without memory.
 Heap* attentive_heap() {
   Heap* const heap = own_heap();
-  if (heap && heap->fast_limit.load(std::memory_order_relaxed) == 0) {
-    if (heap->attention_skip != 0) {
-      --heap->attention_skip;
-    } else {
-      attend(heap);
-    }
-  }
+  if (heap && heap->fast_limit.load(std::memory_order_relaxed) == 0) attend(heap);
   return heap;
 }
 
-}  // namespace
-
-void* allocate_slow(size_t size) noexcept {
+[[gnu::noinline]] void* allocate_with_attention(size_t size) {
   Heap* const heap = attentive_heap();
   if (!heap) return out_of_memory();
   if (size <= mem::kSmallLimit) {
-    void* const block =
-        allocate_small(heap, mem::kSmallClassTable[(size + mem::kMinAlignment - 1) / mem::kMinAlignment]);
+    void* const block = allocate_small(heap, mem::small_class_of(size));
     return block ? block : out_of_memory();
   }
   if (size <= mem::kMaxSlotBytes) {
@@ -168,6 +170,20 @@ void* allocate_slow(size_t size) noexcept {
     return block ? block : out_of_memory();
   }
   return allocate_large(heap, size, 1, /*zeroed=*/false);
+}
+
+}  // namespace
+
+void* allocate_slow(size_t size) noexcept {
+  Heap* const heap = thread_heap;
+  if (heap->attention_skip != 0 && size <= mem::kSmallLimit) [[likely]] {
+    // Armed, but the clock need not be looked at yet (or a bin has run dry, which falls through). &no_heap never skips.
+    --heap->attention_skip;
+    if (void* const slot = take_slot(heap->bins[mem::small_class_of(size)])) [[likely]] return slot;
+    if (void* const slot = allocate_small(heap, mem::small_class_of(size))) return slot;
+    return out_of_memory();
+  }
+  return allocate_with_attention(size);
 }
 
 void* Hz8::allocate_zeroed(size_t size) noexcept {
@@ -211,12 +227,14 @@ void place_span(Heap* heap, Span* span) {
     release_span(heap, span);
   } else if (allocated == span->slot_count) {
     span->state = SpanState::kFull;
-    span->countdown.store(1, std::memory_order_relaxed);
+    // A span that has just been full is looked at again when it can serve a few allocations.
+    span->countdown = 1 + span->slot_count / kFullSpanShare;
     heap->full.push_front(span);
   } else {
     span->state = SpanState::kPartial;
-    span->countdown.store(allocated, std::memory_order_relaxed);
-    heap->partial[span->size_class].push_front(span);
+    span->countdown = allocated;
+    // At the end: those before it have had more time to collect free slots.
+    heap->partial[span->size_class].push_back(span);
   }
 }
 

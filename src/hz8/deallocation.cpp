@@ -64,9 +64,7 @@ void deallocate_any(void* block, const char* operation) {
     report(core::Misuse::kDoubleFree, operation, block);
     return;
   }
-  const uint32_t countdown = span->countdown.load(std::memory_order_relaxed) - 1;
-  span->countdown.store(countdown, std::memory_order_relaxed);
-  if (countdown == 0) free_event(span);
+  if (--span->countdown == 0) free_event(span);
 }
 
 }  // namespace
@@ -98,13 +96,13 @@ void free_event(Span* span) noexcept {
         heap->partial[span->size_class].remove(span);
         release_span(heap, span);
       } else {
-        span->countdown.store(allocated, std::memory_order_relaxed);
+        span->countdown = allocated;
         return;  // nothing happened
       }
       break;
     }
     default:
-      span->countdown.store(kNoEvent, std::memory_order_relaxed);
+      span->countdown = kNoEvent;
       return;
   }
   count_event(heap);

@@ -95,8 +95,8 @@ void end_heap(Heap* heap) {
 
 constinit HeapRegistry heap_registry;
 // allocate(0) passes even a limit of 0: the first bin has a word.
-constinit Heap no_heap{.fast_limit{0}, .bins{{&no_free_slots, nullptr, 0, nullptr}}, .partial{}};
-thread_local constinit Heap* thread_heap = &no_heap;
+constinit Heap no_heap{Bin{&no_free_slots, nullptr, 0, nullptr}};
+constinit thread_local Heap* thread_heap = &no_heap;
 
 Heap* own_heap() {
   Heap* heap = thread_heap;

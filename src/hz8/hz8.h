@@ -18,16 +18,18 @@
 //                                  └─> misuse, or a pointer that is not ours
 #pragma once
 
+#include <array>
+
 #include "common/core/line.h"
 #include "hz8/layout.h"
 
 namespace hakozuna::hz8 {
 
 // The heap of a thread that has none yet: it owns nothing, and its limit sends every allocation to the slow path.
-extern Heap no_heap;
+[[gnu::visibility("hidden")]] extern Heap no_heap;
 
 // The thread's heap; &no_heap before its first allocation and after its exit handler.
-extern thread_local Heap* thread_heap __attribute__((tls_model("initial-exec")));
+[[gnu::tls_model("initial-exec"), gnu::visibility("hidden")]] extern constinit thread_local Heap* thread_heap;
 
 [[gnu::noinline]] void* allocate_slow(size_t size) noexcept;
 [[gnu::noinline]] void deallocate_slow(void* block) noexcept;
@@ -38,6 +40,30 @@ inline Span* span_record(char* base, size_t offset) {
   return reinterpret_cast<Span*>(base + (offset >> mem::kChunkShift) * sizeof(Span));
 }
 
+// Where a request of a small size is served. Table of offsets, not of classes: saves the scaling.
+inline constexpr auto kSmallBinOffsets = [] {
+  std::array<uint16_t, mem::kSmallClassTable.size()> table{};
+  for (size_t i = 0; i < table.size(); ++i) {
+    table[i] = static_cast<uint16_t>(offsetof(Heap, bins) + mem::kSmallClassTable[i] * sizeof(Bin));
+  }
+  return table;
+}();
+inline Bin* small_bin(Heap* heap, size_t size) {
+  const size_t offset = kSmallBinOffsets[(size + mem::kMinAlignment - 1) / mem::kMinAlignment];
+  return reinterpret_cast<Bin*>(reinterpret_cast<char*>(heap) + offset);
+}
+
+// The lowest free slot of the bin's word; null if there is none.
+[[gnu::always_inline]] inline void* take_slot(Bin& bin) {
+  uint64_t* const word = bin.word;
+  const uint64_t bits = *word;
+  if (bits == 0) [[unlikely]] return nullptr;
+  *word = bits & (bits - 1);
+  char* const slot = bin.word_base + lowest_bit(bits) * bin.slot_bytes;
+  if (!slot) __builtin_unreachable();  // spares the callers, operator new among them, a test
+  return slot;
+}
+
 class Hz8 {
  public:
   static constexpr const char* kName = "hz8";
@@ -45,15 +71,7 @@ class Hz8 {
   static void* allocate(size_t size) noexcept {
     Heap* const heap = thread_heap;
     if (size <= heap->fast_limit.load(std::memory_order_relaxed)) [[likely]] {
-      Bin& bin = heap->bins[mem::kSmallClassTable[(size + mem::kMinAlignment - 1) / mem::kMinAlignment]];
-      uint64_t* const word = bin.word;
-      const uint64_t bits = *word;
-      if (bits != 0) [[likely]] {
-        *word = bits & (bits - 1);
-        char* const slot = bin.word_base + lowest_bit(bits) * bin.slot_bytes;
-        if (!slot) __builtin_unreachable();  // spares operator new its test
-        return slot;
-      }
+      if (void* const slot = take_slot(*small_bin(heap, size))) [[likely]] return slot;
     }
     return allocate_slow(size);
   }
@@ -90,20 +108,18 @@ class Hz8 {
     if (offset >= mem::chunk_supply.primary_bytes()) [[unlikely]] return false;
     Span* const span = span_record(base, offset);
     // relaxed: equal to our heap only if this thread wrote it. Pending bits must be looked at before a free bit is set.
-    if (span->owner.load(std::memory_order_relaxed) != thread_heap) [[unlikely]] return false;
-    if (span->pending.load(std::memory_order_relaxed) != 0) [[unlikely]] return false;
+    const uintptr_t other_owner = reinterpret_cast<uintptr_t>(span->owner.load(std::memory_order_relaxed)) ^
+                                  reinterpret_cast<uintptr_t>(thread_heap);
+    if ((other_owner | span->pending.load(std::memory_order_relaxed)) != 0) [[unlikely]] return false;
     const mem::SlotPosition at = mem::slot_position(
         static_cast<size_t>(static_cast<char*>(block) - span->first_slot), span->reciprocal);
     if (!at.exact) [[unlikely]] return false;
     if (size > span->slot_bytes) [[unlikely]] return false;
     uint64_t* const word = span->free_bits + at.slot / 64;
-    const uint64_t bits = *word;
-    const uint64_t bit = uint64_t{1} << (at.slot % 64);
-    if ((bits & bit) != 0) [[unlikely]] return false;
-    *word = bits | bit;
-    const uint32_t countdown = span->countdown.load(std::memory_order_relaxed) - 1;
-    span->countdown.store(countdown, std::memory_order_relaxed);
-    if (countdown == 0) [[unlikely]] free_event(span);
+    uint64_t bits = *word;
+    if (arch::test_and_set_bit(bits, at.slot)) [[unlikely]] return false;
+    *word = bits;
+    if (--span->countdown == 0) [[unlikely]] free_event(span);
     return true;
   }
 };

@@ -52,9 +52,8 @@ struct alignas(128) Span {
   uint64_t reciprocal;          // (i) ceil(2^64 / slot_bytes)
   uint64_t* free_bits;          // (i) one word for each 64 slots; &one_word for spans of up to 64 slots
   uint64_t one_word;
-  std::atomic<uint32_t> countdown;  // local frees until something may have to be done: 1 for a full span, the live blocks of a
-                                // partial one (it may be empty then), kNoEvent for a current one. Owner only; atomic for readers of
-                                // statistics
+  uint32_t countdown;           // owner; local frees until something may have to be done: a few for a full span, the allocated slots
+                                // of a partial one (it may be empty then), kNoEvent for a current one
   uint32_t slot_bytes;          // (i)
   uint8_t size_class;           // (i)
   uint8_t order;                // (i)
@@ -72,6 +71,7 @@ struct alignas(128) Span {
   Span* next;                   // links of the list the state names
   Span* previous;
   uint64_t fresh;               // owner; spans of medium classes: slots whose memory reads as zero. Subset of free bits
+  uint64_t resident_words;      // owner; spans of small classes: words whose slots' pages are marked resident
 
   bool has_one_word() const { return free_bits == &one_word; }
   uint32_t word_count() const { return (uint32_t{slot_count} + 63) / 64; }
@@ -105,41 +105,45 @@ enum class HeapState : uint8_t { kUnused = 0, kServing, kDead };
 
 // One thread's heap. Records are recycled and never given back.
 struct Heap {
+  constexpr Heap() = default;
+  // For the heap of threads that have none.
+  constexpr explicit Heap(const Bin& first) : bins{first} {}
+
   // Requests above this take the slow path: kSmallLimit, or 0 when the heap has something to attend to. Any thread may set it to 0
   // (relaxed: what to attend to is published by other words); the owner sets it back before it looks.
-  std::atomic<size_t> fast_limit;
-  Bin bins[mem::kClassCount];
+  std::atomic<size_t> fast_limit{0};
+  Bin bins[mem::kClassCount] = {};
   List<Span> partial[mem::kClassCount];
   List<Span> full;
-  Span* carried;               // taken off the queue, not collected yet
-  HeapState state;             // under the registry lock
-  bool after_exit;             // made by a thread whose exit handler has run: no second one may come
-  uint32_t thread_id;          // set with after_exit
-  uint32_t attention_skip;     // allocations to serve before the clock is looked at again
-  uint32_t attention_step;     // how many to skip next time
-  uint32_t events;             // slow events since the last look at whether to arm the timer
-  uint32_t detach_next;        // the bin whose idleness is checked next
-  uint64_t tick_due;           // ms; 0: nothing to do later
-  uint64_t idle_word[mem::kClassCount];  // the bins' words when last looked at
+  Span* carried = nullptr;               // taken off the queue, not collected yet
+  HeapState state = HeapState::kUnused;             // under the registry lock
+  bool after_exit = false;             // made by a thread whose exit handler has run: no second one may come
+  uint32_t thread_id = 0;          // set with after_exit
+  uint32_t attention_skip = 0;     // allocations to serve before the clock is looked at again
+  uint32_t attention_step = 1;     // how many to skip next time
+  uint32_t events = 0;             // slow events since the last look at whether to arm the timer
+  uint32_t detach_next = 0;        // the bin whose idleness is checked next
+  uint64_t tick_due = 0;           // ms; 0: nothing to do later
+  uint64_t idle_word[mem::kClassCount] = {};  // the bins' words when last looked at
   // Relaxed: hints between threads.
-  std::atomic<uint64_t> seen_at;        // when the owner last looked after its heap, ms
-  std::atomic<bool> flush_requested;    // by trim: give up everything that is free
-  Heap* next;                  // registry list
-  Heap* previous;
+  std::atomic<uint64_t> seen_at{0};        // when the owner last looked after its heap, ms
+  std::atomic<bool> flush_requested{false};    // by trim: give up everything that is free
+  Heap* next = nullptr;                  // registry list
+  Heap* previous = nullptr;
   // Statistics; written by the owner.
-  std::atomic<uint64_t> refills;
-  std::atomic<uint64_t> remote_frees;
-  std::atomic<uint64_t> adopted_spans;
+  std::atomic<uint64_t> refills{0};
+  std::atomic<uint64_t> remote_frees{0};
+  std::atomic<uint64_t> adopted_spans{0};
 
   // The cache of empty runs; a purging thread takes old ones from it.
   os::Lock cache_lock{os::Rank::kHeapCache};
-  uint32_t cached_count;
-  size_t cached_bytes;
-  CachedRun cached[kCachedRuns];
+  uint32_t cached_count = 0;
+  size_t cached_bytes = 0;
+  CachedRun cached[kCachedRuns] = {};
 
   // Spans with pending bits: pushed by any thread (compare-exchange, release), taken whole (exchange, acquire) by the owner or by
   // a purging thread that pushes them back.
-  alignas(arch::kCacheLineBytes) std::atomic<Span*> queue;
+  alignas(arch::kCacheLineBytes) std::atomic<Span*> queue{nullptr};
 };
 
 // The word of bins that have no span.

@@ -41,7 +41,7 @@ void remove(Span* span) {
 
 void adopt(Heap* heap, Span* span) {
   span->state = SpanState::kPartial;
-  span->countdown.store(allocated_slots(span), std::memory_order_relaxed);
+  span->countdown = allocated_slots(span);
   span->idle_ticks = 0;
   heap->adopted_spans.store(heap->adopted_spans.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   heap->partial[span->size_class].push_front(span);
@@ -62,7 +62,7 @@ void make_orphan(Span* span) {
     return;
   }
   os::LockGuard guard(orphans.lock);
-  span->countdown.store(kNoEvent, std::memory_order_relaxed);
+  span->countdown = kNoEvent;
   insert(span);
   // release: pairs with deliver(). From here on the span belongs to the holder of the lock.
   span->owner.store(nullptr, std::memory_order_release);
@@ -87,6 +87,7 @@ bool collect_orphan(Span* span) {
     remove(span);
     collect_pending(span);
     note_fresh_slots(span);
+    span->resident_words = 0;
     Heap* const heap = thread_heap;
     if (allocated_slots(span) == 0) {
       run = run_of(span);

@@ -158,7 +158,10 @@ size_t discard_free_pages(Span* span) {
   check_span(span);
   const size_t bytes =
       discard_slots(span, [span](uint32_t slot) { return (span->free_bits[slot / 64] >> (slot % 64)) & 1; });
-  if (bytes != 0) note_fresh_slots(span);
+  if (bytes != 0) {
+    note_fresh_slots(span);
+    span->resident_words = 0;
+  }
   return bytes;
 }
 

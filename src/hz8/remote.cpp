@@ -68,6 +68,7 @@ void collect_queue(Heap* heap, uint32_t budget) {
     const uint32_t freed = collect_pending(span);
     heap->remote_frees.store(heap->remote_frees.load(std::memory_order_relaxed) + freed, std::memory_order_relaxed);
     note_fresh_slots(span);
+    span->resident_words = 0;  // another thread may have returned pages of pending slots
     if (span->state != SpanState::kCurrent) {
       (span->state == SpanState::kFull ? heap->full : heap->partial[span->size_class]).remove(span);
       place_span(heap, span);

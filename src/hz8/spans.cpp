@@ -85,7 +85,7 @@ bool make_span(char* run, uint32_t size_class, Heap* heap) {
   span->pending.store(0, std::memory_order_relaxed);
   span->first_slot = run + geometry.first_slot;
   span->reciprocal = geometry.reciprocal;
-  span->countdown.store(kNoEvent, std::memory_order_relaxed);
+  span->countdown = kNoEvent;
   span->slot_bytes = geometry.slot_bytes;
   span->slot_count = static_cast<uint16_t>(geometry.slot_count);
   span->size_class = static_cast<uint8_t>(size_class);
@@ -95,6 +95,7 @@ bool make_span(char* run, uint32_t size_class, Heap* heap) {
   span->next = nullptr;
   span->previous = nullptr;
   span->fresh = 0;
+  span->resident_words = 0;
   if (size_class >= mem::kSmallClassCount) {
     for (uint32_t slot = 0; slot < geometry.slot_count; ++slot) {
       if (mem::chunk_supply.is_fresh(span->first_slot + size_t{slot} * geometry.slot_bytes, geometry.slot_bytes)) {

@@ -5,8 +5,8 @@
  *
  * Why a process of its own: Linux counts the peak of the process that calls fork or vfork, up to
  * the moment of exec, as the peak of the program that is started. This one is linked statically and
- * allocates nothing, so its own peak lies below that of any program that loads a C library, and the
- * figure is the program's. It is C, not C++, for the same reason.
+ * allocates next to nothing, so its own peak lies below that of any program that loads a C library,
+ * and the figure is the program's. It is C, not C++, for the same reason.
  */
 #include <errno.h>
 #include <fcntl.h>

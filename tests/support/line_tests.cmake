@@ -31,6 +31,7 @@ function(hakozuna_add_line_tests name)
   foreach(line IN LISTS HAKOZUNA_TESTED_LINES)
     add_dependencies(${name} hakozuna_${line})
     gtest_discover_tests(${name}
+      NO_PRETTY_VALUES
       TEST_PREFIX "${line}.${arg_LABEL}."
       TEST_LIST ${name}_${line}_cases
       EXTRA_ARGS

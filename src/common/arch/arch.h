@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 namespace hakozuna::arch {
 
@@ -17,6 +18,21 @@ inline void pause() {
   asm volatile("isb" ::: "memory");  // `yield` is a no-op on most cores; isb waits about as long as x86's pause
 #else
 #error "arch: this CPU is not supported; see docs/porting.md"
+#endif
+}
+
+// Sets bit `index` of `word` and returns whether it was set. On x86 in one instruction that leaves the answer in a flag, which compilers do not
+// find by themselves; index < 64 there, and taken modulo 64 everywhere.
+inline bool test_and_set_bit(uint64_t& word, uint64_t index) {
+#if defined(__x86_64__)
+  bool was_set;
+  asm("btsq %2, %0" : "+r"(word), "=@ccc"(was_set) : "r"(index) : "cc");
+  return was_set;
+#else
+  const uint64_t bit = uint64_t{1} << (index % 64);
+  const bool was_set = (word & bit) != 0;
+  word |= bit;
+  return was_set;
 #endif
 }
 

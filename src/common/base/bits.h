@@ -28,7 +28,8 @@ constexpr uint64_t divide_up(uint64_t value, uint64_t divisor) {
 }
 
 // Index of the lowest set bit. `word` is not 0.
-constexpr uint32_t lowest_bit(uint64_t word) { return static_cast<uint32_t>(std::countr_zero(word)); }
+// (As 64 bits: multiplied by a slot size right away, where a 32-bit result would cost an extension.)
+constexpr uint64_t lowest_bit(uint64_t word) { return static_cast<uint64_t>(std::countr_zero(word)); }
 
 // floor(log2(value)). `value` is not 0.
 constexpr uint32_t log2_floor(uint64_t value) { return static_cast<uint32_t>(63 - std::countl_zero(value)); }

@@ -1,4 +1,5 @@
-// Invariants that a checked build verifies at run time: HAKOZUNA_CHECK(condition, "what always holds").
+// Invariants that a checked build verifies at run time: HAKOZUNA_CHECK(condition, "what always
+// holds").
 //
 // Otherwise nothing is evaluated, but the condition is still compiled: it cannot rot, and what only
 // it uses is not reported as unused. A condition has no side effects.

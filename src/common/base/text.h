@@ -1,5 +1,6 @@
 // Text without allocation, locale or stdio: written into a buffer of the caller's, sent to a file
-// descriptor, or parsed. Everything may be used in a signal handler and before constructors have run.
+// descriptor, or parsed. Everything may be used in a signal handler and before constructors have
+// run.
 #pragma once
 
 #include <cstddef>
@@ -55,9 +56,9 @@ class TextWriter {
   size_t length_ = 0;
 };
 
-// Writes all of `text` to a file descriptor, by one write(2) if the system takes it at once. Returns
-// 0 or an errno value; errno itself is untouched, and it is no cancellation point. Where the
-// descriptor does not block and its reader sleeps, it gives up after a second.
+// Writes all of `text` to a file descriptor, by one write(2) if the system takes it at once.
+// Returns 0 or an errno value; errno itself is untouched, and it is no cancellation point. Where
+// the descriptor does not block and its reader sleeps, it gives up after a second.
 int write_all(int fd, std::string_view text);
 
 // A writer with a buffer of its own, for a message or a cell of a table.

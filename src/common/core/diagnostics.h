@@ -1,4 +1,5 @@
-// One clear line for everything that is wrong, written without allocating and without a lock the caller may hold.
+// One clear line for everything that is wrong, written without allocating and without a lock the
+// caller may hold.
 #pragma once
 
 #include <cstddef>
@@ -8,9 +9,10 @@
 
 namespace hakozuna::core {
 
-// What a caller did wrong. The name in the message is `name_of(misuse)`: "double free", "interior pointer", ...
+// What a caller did wrong. The name in the message is `name_of(misuse)`: "double free", "interior
+// pointer", ...
 enum class Misuse : uint8_t {
-  kDoubleFree,      // the block is not allocated (freed before, or never handed out)
+  kDoubleFree,  // the block is not allocated (freed before, or never handed out)
   kInteriorPointer,
   kMisalignedPointer,
   kTailSlack,
@@ -22,12 +24,13 @@ const char* name_of(Misuse misuse);
 // Which misuse freeing a pointer with this verdict is; never called with kValid or kMiss.
 Misuse misuse_of(Verdict verdict);
 
-// Reports misuse of `address` by the function `operation` ("free", "realloc", ...) as HAKOZUNA_ON_ERROR says:
+// Reports misuse of `address` by the function `operation` ("free", "realloc", ...) as
+// HAKOZUNA_ON_ERROR says:
 //   abort (default)  one line on stderr, then abort()
 //   report           one line, then the call is ignored
 //   ignore           counted only
-// The line reads `hakozuna: hz8: double free of 0x7f... in free (class 64, span 0x7f..., owner 0x...)`;
-// what is not known is left out. Preserves errno.
+// The line reads `hakozuna: hz8: double free of 0x7f... in free (class 64, span 0x7f..., owner
+// 0x...)`; what is not known is left out. Preserves errno.
 [[gnu::cold, gnu::noinline]] void report_misuse(const char* line_name, Misuse misuse,
                                                 const char* operation, const void* address,
                                                 const Classification& found);
@@ -35,11 +38,13 @@ Misuse misuse_of(Verdict verdict);
 // How many were reported or ignored so far (statistics).
 uint64_t misuse_count();
 
-// Something is so wrong that the process cannot go on: `hakozuna: hz8: <message> at 0x...`, without the
-// address if it is null, then abort(). For what a checked build alone looks for there is base/check.h.
+// Something is so wrong that the process cannot go on: `hakozuna: hz8: <message> at 0x...`, without
+// the address if it is null, then abort(). For what a checked build alone looks for there is
+// base/check.h.
 [[noreturn, gnu::cold]] void fatal(const char* line_name, const char* message, const void* address);
 
-// A line on stderr that is no error of the caller: "hakozuna: " is put before it, a newline after it.
+// A line on stderr that is no error of the caller: "hakozuna: " is put before it, a newline after
+// it.
 [[gnu::cold]] void warn(const char* message);
 
 }  // namespace hakozuna::core

@@ -1,5 +1,5 @@
-// The variables HAKOZUNA_... of the program's environment, read without libc's help: the loader calls
-// malloc before libc has set `environ`.
+// The variables HAKOZUNA_... of the program's environment, read without libc's help: the loader
+// calls malloc before libc has set `environ`.
 #pragma once
 
 #include <cstddef>

@@ -66,7 +66,8 @@ void write_help(TextWriter& out) {
 
 void write_markdown(TextWriter& out) {
   out.text(
-      "<!-- Made from the table in src/common/core/option_table.h; a test compares the two. To make "
+      "<!-- Made from the table in src/common/core/option_table.h; a test compares the two. To "
+      "make "
       "it again:\n"
       "     UPDATE_DOCUMENTS=1 build/debug/bin/unit_tests --gtest_filter='OptionsDocument.*' -->\n"
       "# Options\n"

@@ -8,12 +8,12 @@
 
 namespace hakozuna::core {
 
-// One line to `fd` for each setting with a bad value and each of an unknown name. Returns whether the
-// help is asked for (HAKOZUNA_HELP=1).
+// One line to `fd` for each setting with a bad value and each of an unknown name. Returns whether
+// the help is asked for (HAKOZUNA_HELP=1).
 bool complain_about(Environment& environment, int fd);
 
-// The known name that differs from `name` (without the prefix) in the fewest letters, and in no more
-// than two or a third of them; empty if there is none.
+// The known name that differs from `name` (without the prefix) in the fewest letters, and in no
+// more than two or a third of them; empty if there is none.
 std::string_view nearest_name(std::string_view name);
 
 // For a terminal, and docs/options.md.

@@ -15,9 +15,9 @@ enum class StatsMode : uint8_t { kOff, kText, kJson };  // printed at exit
 
 OnError on_error();
 StatsMode stats();
-uint64_t purge_delay_ms();     // how long free memory stays resident
-uint64_t retain_bytes();       // free memory that stays resident for ever
-bool background();             // a thread purges where none of the program allocates
+uint64_t purge_delay_ms();  // how long free memory stays resident
+uint64_t retain_bytes();    // free memory that stays resident for ever
+bool background();          // a thread purges where none of the program allocates
 HugePages huge_pages();
 uint64_t limit_bytes();        // of mapped memory, 0 = none; above it allocation fails with ENOMEM
 uint64_t large_cache_bytes();  // freed large blocks kept for reuse

@@ -46,9 +46,8 @@ bool ChunkSupply::initialise(size_t line_record_bytes) {
   if (bytes > kLargestRegion) bytes = kLargestRegion;
   for (; bytes >= kSmallestRegion; bytes /= 2) {
     if (Region* const region = add_region(bytes)) {
-      // The readers' fast test looks at the bytes, which are stored last; primary_base_ never changes again.
       primary_base_ = region->base;
-      primary_bytes_.store(region->committed.load(std::memory_order_relaxed), std::memory_order_release);
+      primary_bytes_ = region->bytes;
       return true;
     }
   }
@@ -72,13 +71,13 @@ Region* ChunkSupply::add_region(size_t bytes) {
   region.first_run = base + align_up(line_bytes + record_bytes, kBlockBytes);
   region.carved = region.first_run;
 
-  // The records of the chunks that hold the records themselves: all zero, they make a pointer into the metadata look like one into a
-  // chunk nobody owns.
+  // The records of the chunks that hold the records themselves are committed with the first runs' and stay zero: a pointer into the metadata
+  // looks like one into a chunk that nobody owns.
   const size_t head_chunks = static_cast<size_t>(region.first_run - base) >> kChunkShift;
   const size_t page = os::page_bytes();
   const size_t line_head = align_up(head_chunks * line_record_bytes_, page);
   const size_t record_head = align_up(head_chunks * sizeof(ChunkRecord), page);
-  if (region.first_run >= base + bytes || !os::commit(base, line_head) ||
+  if (region.first_run >= base + bytes || !os::make_readable(base, line_bytes) || !os::commit(base, line_head) ||
       !os::commit(region.chunk_records, record_head) ||
       (index != 0 && !page_map.set(base, bytes, PageMap::Kind::kRegion, &region))) {
     os::unmap(base, bytes);
@@ -92,7 +91,8 @@ Region* ChunkSupply::add_region(size_t bytes) {
 
 bool ChunkSupply::commit_more(Region& region) {
   const size_t committed = region.committed.load(std::memory_order_relaxed);
-  size_t step = align_down(committed / 4, kBlockBytes);
+  const size_t runs = committed - static_cast<size_t>(region.first_run - region.base);
+  size_t step = align_down(runs / 4, kBlockBytes);
   if (step < kBlockBytes) step = kBlockBytes;
   if (step > kLargestCommitStep) step = kLargestCommitStep;
   const size_t page = os::page_bytes();
@@ -111,7 +111,6 @@ bool ChunkSupply::commit_more(Region& region) {
     mapped_bytes_ += step + (line_new - line_old) + (record_new - record_old);
     // release: whoever sees the new end finds the records below it readable.
     region.committed.store(committed + step, std::memory_order_release);
-    if (region.base == primary_base_) primary_bytes_.store(committed + step, std::memory_order_release);
     return true;
   }
   return false;

@@ -5,6 +5,9 @@
 //   base                                                                                committed          base + bytes
 //   | line records, one a chunk | chunk records | runs of chunks ...                    | no access            |
 //
+// The line records of the whole region can be read from the start (as zeros, which take no memory), so that a wild pointer into a region is
+// looked up like any other.
+//
 // The first region, the primary one, is sized so that a process rarely needs another: an address is ours if it lies below the committed
 // end of the primary region (one compare) or the page map knows its region. Free runs are kept by the buddy system in lists by order,
 // those with resident pages ("warm") apart from those without ("cold"); warm ones are handed out first and returned to the
@@ -62,12 +65,10 @@ class ChunkSupply {
   // address space at all. Idempotent, thread-safe.
   bool initialise(size_t line_record_bytes);
 
-  // The fast test for "ours": offset of an address from primary_base(), below primary_bytes(). Both are 0 before initialise().
+  // The fast test for "ours": offset of an address from primary_base(), below primary_bytes(). Both are 0 before initialise() and
+  // constant afterwards, so that they need not be atomic: who has a pointer of ours has it from after initialise().
   char* primary_base() const { return primary_base_; }
-  size_t primary_bytes() const {
-    // relaxed: a thread that holds a pointer to a chunk got it through a chain of acquires that began when the chunk was committed.
-    return primary_bytes_.load(std::memory_order_relaxed);
-  }
+  size_t primary_bytes() const { return primary_bytes_; }
 
   // The region an address of a run belongs to, also a secondary one; null for any other address, the records of a region included.
   Region* find_region(const void* address);
@@ -147,7 +148,7 @@ class ChunkSupply {
 
   // Read by every free.
   char* primary_base_ = nullptr;
-  std::atomic<size_t> primary_bytes_{0};
+  size_t primary_bytes_ = 0;
   size_t line_record_bytes_ = 0;
 
   os::Lock lock_{os::Rank::kChunkSupply};

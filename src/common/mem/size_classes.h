@@ -91,6 +91,10 @@ inline constexpr auto kSmallClassTable = [] {
   for (size_t i = 0; i < table.size(); ++i) table[i] = static_cast<uint8_t>(class_of(i * kMinAlignment));
   return table;
 }();
+// The same as class_of() for size <= kSmallLimit, in four instructions.
+inline uint32_t small_class_of(size_t size) {
+  return kSmallClassTable[(size + kMinAlignment - 1) / kMinAlignment];
+}
 inline constexpr uint32_t kSmallClassCount = class_of(kSmallLimit) + 1;
 
 // The slot an offset (pointer minus first slot) belongs to, and whether it is the slot's first byte.

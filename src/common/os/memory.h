@@ -17,6 +17,9 @@ void* reserve(size_t bytes, size_t alignment);
 // Makes part of a reservation readable and writable; its pages are zero and take memory when touched. False if the system refuses.
 bool commit(void* address, size_t bytes);
 
+// Makes part of a reservation readable only: its pages read as zero and take no memory and no commit charge. commit() may follow.
+bool make_readable(void* address, size_t bytes);
+
 // reserve() and commit() in one.
 void* map(size_t bytes, size_t alignment);
 

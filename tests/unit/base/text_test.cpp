@@ -268,7 +268,8 @@ TEST(FileText, RemembersTheFirstError) {
 // Not the value before: a parser that fails must leave it alone.
 constexpr uint64_t kUntouched = 4242;
 
-uint64_t parsed_unsigned(std::string_view text, uint64_t minimum = 0, uint64_t maximum = UINT64_MAX) {
+uint64_t parsed_unsigned(std::string_view text, uint64_t minimum = 0,
+                         uint64_t maximum = UINT64_MAX) {
   uint64_t value = kUntouched;
   const bool good = parse_unsigned(text, minimum, maximum, value);
   EXPECT_EQ(good, value != kUntouched) << text;
@@ -283,9 +284,9 @@ TEST(ParseUnsigned, Good) {
 }
 
 TEST(ParseUnsigned, Bad) {
-  for (const char* text : {"", " ", "-1", "+1", " 1", "1 ", "1x", "0x10", "1.5", "1e3", "banana", "\n",
-                           "18446744073709551616", "18446744073709551620", "99999999999999999999999",
-                           "1\n", "\xd9\xa1"}) {
+  for (const char* text : {"", " ", "-1", "+1", " 1", "1 ", "1x", "0x10", "1.5", "1e3", "banana",
+                           "\n", "18446744073709551616", "18446744073709551620",
+                           "99999999999999999999999", "1\n", "\xd9\xa1"}) {
     EXPECT_EQ(parsed_unsigned(text), kUntouched) << text;
   }
   EXPECT_EQ(parsed_unsigned(std::string_view("1\0", 2)), kUntouched);
@@ -314,8 +315,9 @@ TEST(ParseSize, Good) {
 }
 
 TEST(ParseSize, Bad) {
-  for (const char* text : {"", "K", "KiB", "1KB", "1B", "1Ki", "1 K", "1K ", "1MiBi", "-1K", "1.5M", "1KK",
-                           "16777216T", "18446744073709551615K", "18446744073709551616", "1P"}) {
+  for (const char* text :
+       {"", "K", "KiB", "1KB", "1B", "1Ki", "1 K", "1K ", "1MiBi", "-1K", "1.5M", "1KK",
+        "16777216T", "18446744073709551615K", "18446744073709551616", "1P"}) {
     EXPECT_EQ(parsed_size(text), kUntouched) << text;
   }
   EXPECT_EQ(parsed_size("1K", 1025, 4096), kUntouched);

@@ -19,7 +19,8 @@ using test::run_in_child;
 
 const void* pointer(uintptr_t address) { return reinterpret_cast<const void*>(address); }
 
-const Classification kFound = {Verdict::kFreed, 64, pointer(0x7f0000010000), pointer(0x7e0000000040)};
+const Classification kFound = {Verdict::kFreed, 64, pointer(0x7f0000010000),
+                               pointer(0x7e0000000040)};
 
 void report() {
   report_misuse("hz8", Misuse::kDoubleFree, "free", pointer(0x7f0000010040), kFound);
@@ -144,7 +145,8 @@ TEST(Misuse, HasANameForEveryVerdict) {
 }
 
 TEST(Fatal, IsOneLineAndAborts) {
-  const Ending with = run_in_child([] { fatal("hz8", "no memory for its records", pointer(0x40)); });
+  const Ending with =
+      run_in_child([] { fatal("hz8", "no memory for its records", pointer(0x40)); });
   EXPECT_EQ(with.signal, SIGABRT);
   EXPECT_EQ(with.errors, "hakozuna: hz8: no memory for its records at 0x40\n");
   const Ending without = run_in_child([] { fatal("hz8", "no memory for its records", nullptr); });

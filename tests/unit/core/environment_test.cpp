@@ -50,9 +50,9 @@ Settings from_file(const std::vector<std::string>& entries) {
 
 TEST(Environment, FindsOnlyItsOwn) {
   const std::vector<std::string> entries = {
-      "PATH=/bin",          "HAKOZUNA_STATS=text", "hakozuna_STATS=json", "HAKOZUNA=1", "",
-      "XHAKOZUNA_STATS=no", "HAKOZUNA_=odd",       "HAKOZUNA_NOTHING",    "=",          "HAKOZUNA_X=",
-      "HAKOZUNA_Y=a=b"};
+      "PATH=/bin", "HAKOZUNA_STATS=text", "hakozuna_STATS=json", "HAKOZUNA=1",
+      "",          "XHAKOZUNA_STATS=no",  "HAKOZUNA_=odd",       "HAKOZUNA_NOTHING",
+      "=",         "HAKOZUNA_X=",         "HAKOZUNA_Y=a=b"};
   const Settings expected = {{"STATS", "text"}, {"", "odd"}, {"X", ""}, {"Y", "a=b"}};
   EXPECT_EQ(from_array(entries), expected);
   EXPECT_EQ(from_file(entries), expected);

@@ -1,5 +1,5 @@
-// The options of a process that has just been started: with an environment the C library does not show yet, and with privileges that
-// whoever started it does not have.
+// The options of a process that has just been started: with an environment the C library does not
+// show yet, and with privileges that whoever started it does not have.
 #include <gtest/gtest.h>
 #include <sys/auxv.h>
 #include <sys/stat.h>
@@ -16,7 +16,8 @@
 namespace hakozuna::core {
 namespace {
 
-// This program, started again with the variable, does one thing before its main and exits with an answer.
+// This program, started again with the variable, does one thing before its main and exits with an
+// answer.
 constexpr const char* kRole = "OPTIONS_TEST_ROLE";
 constexpr int kNotSecure = 77;
 

@@ -49,7 +49,8 @@ std::string complaints(std::vector<std::string> settings, bool expect_help = fal
   return test::run_in_child([&] {
            Environment environment(entries.pointers());
            if (complain_about(environment, STDERR_FILENO) != expect_help) _exit(1);
-         }).errors;
+         })
+      .errors;
 }
 
 TEST(OptionTable, EveryDefaultIsAValueAndReadsBack) {
@@ -167,8 +168,9 @@ TEST(OptionComplaints, BadValuesNameWhatWasGivenAndWhatMayBe) {
             "hakozuna: HAKOZUNA_RETAIN=\"2TiB\": must be 0..1TiB; using 1MiB\n");
   EXPECT_EQ(complaints({"HAKOZUNA_BACKGROUND=2"}),
             "hakozuna: HAKOZUNA_BACKGROUND=\"2\": must be 0 or 1; using 0\n");
-  EXPECT_EQ(complaints({"HAKOZUNA_ON_ERROR=explode", "HAKOZUNA_STATS=text"}),
-            "hakozuna: HAKOZUNA_ON_ERROR=\"explode\": must be abort, report or ignore; using abort\n");
+  EXPECT_EQ(
+      complaints({"HAKOZUNA_ON_ERROR=explode", "HAKOZUNA_STATS=text"}),
+      "hakozuna: HAKOZUNA_ON_ERROR=\"explode\": must be abort, report or ignore; using abort\n");
 }
 
 TEST(OptionComplaints, HostileValuesStayOneShortLine) {
@@ -183,8 +185,9 @@ TEST(OptionComplaints, HostileValuesStayOneShortLine) {
 }
 
 TEST(OptionComplaints, UnknownNamesGetTheNearest) {
-  EXPECT_EQ(complaints({"HAKOZUNA_PURGE_DELAY=1"}),
-            "hakozuna: unknown option HAKOZUNA_PURGE_DELAY; did you mean HAKOZUNA_PURGE_DELAY_MS?\n");
+  EXPECT_EQ(
+      complaints({"HAKOZUNA_PURGE_DELAY=1"}),
+      "hakozuna: unknown option HAKOZUNA_PURGE_DELAY; did you mean HAKOZUNA_PURGE_DELAY_MS?\n");
   EXPECT_EQ(complaints({"HAKOZUNA_STAT=1"}),
             "hakozuna: unknown option HAKOZUNA_STAT; did you mean HAKOZUNA_STATS?\n");
   EXPECT_EQ(complaints({"HAKOZUNA_COLOUR=1"}),
@@ -201,8 +204,8 @@ TEST(OptionComplaints, UnknownNamesGetTheNearest) {
 }
 
 TEST(OptionComplaints, NothingIsSaidOfWhatIsInOrder) {
-  EXPECT_EQ(complaints({"PATH=/bin", "HAKOZUNA_LIBRARY_DIR=/x", "HAKOZUNA_LIMIT=1G", "HAKOZUNA_HELP=0",
-                        "HAKOZUNA_STATS="}),
+  EXPECT_EQ(complaints({"PATH=/bin", "HAKOZUNA_LIBRARY_DIR=/x", "HAKOZUNA_LIMIT=1G",
+                        "HAKOZUNA_HELP=0", "HAKOZUNA_STATS="}),
             "");
 }
 

@@ -40,7 +40,8 @@ bool no_classes(size_t, hakozuna_class_statistics&) noexcept { return false; }
 
 using Form = decltype(&write_statistics_json);
 
-std::string whole(Form form, const hakozuna_statistics& s, ClassStatistics classes = &three_classes) {
+std::string whole(Form form, const hakozuna_statistics& s,
+                  ClassStatistics classes = &three_classes) {
   std::string text(form(nullptr, 0, "hz8", s, classes) + 1, '\0');
   EXPECT_EQ(form(text.data(), text.size(), "hz8", s, classes), text.size() - 1);
   text.pop_back();
@@ -48,16 +49,18 @@ std::string whole(Form form, const hakozuna_statistics& s, ClassStatistics class
   return text;
 }
 
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != text.npos; }
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != text.npos;
+}
 
 TEST(Statistics, IdentityHoldsOrNot) {
   const hakozuna_statistics good = example();
   EXPECT_TRUE(identity_holds(good));
   EXPECT_TRUE(identity_holds(hakozuna_statistics{}));
-  for (auto part : {&hakozuna_statistics::mapped, &hakozuna_statistics::live,
-                    &hakozuna_statistics::cached, &hakozuna_statistics::free_in_spans,
-                    &hakozuna_statistics::returned, &hakozuna_statistics::untouched,
-                    &hakozuna_statistics::metadata}) {
+  for (auto part :
+       {&hakozuna_statistics::mapped, &hakozuna_statistics::live, &hakozuna_statistics::cached,
+        &hakozuna_statistics::free_in_spans, &hakozuna_statistics::returned,
+        &hakozuna_statistics::untouched, &hakozuna_statistics::metadata}) {
     hakozuna_statistics bad = good;
     bad.*part += 1;
     EXPECT_FALSE(identity_holds(bad));
@@ -83,18 +86,20 @@ TEST(Statistics, FieldsAreUnderTheirOwnNamesInTheOrderOfTheStruct) {
 TEST(StatisticsJson, HasEveryFieldAndTheClasses) {
   const hakozuna_statistics s = example();
   const std::string json = whole(&write_statistics_json, s);
-  EXPECT_EQ(json.rfind("{\"version\": \"" + std::to_string(HAKOZUNA_VERSION_MAJOR) + ".", 0), 0u) << json;
+  EXPECT_EQ(json.rfind("{\"version\": \"" + std::to_string(HAKOZUNA_VERSION_MAJOR) + ".", 0), 0u)
+      << json;
   EXPECT_TRUE(contains(json, "\"line\": \"hz8\", \"identity_holds\": true, \"struct_size\": " +
                                  std::to_string(sizeof s) + ", "));
   for (const StatisticsField& field : kStatisticsFields) {
-    EXPECT_TRUE(contains(json, "\"" + std::string(field.name) +
-                                   "\": " + std::to_string(s.*field.value)))
+    EXPECT_TRUE(
+        contains(json, "\"" + std::string(field.name) + "\": " + std::to_string(s.*field.value)))
         << field.name;
   }
-  EXPECT_TRUE(contains(json,
-                       "\"classes\": [{\"size\": 16, \"spans\": 2, \"live_slots\": 100, \"free_slots\": 28}, "
-                       "{\"size\": 32, \"spans\": 0, \"live_slots\": 0, \"free_slots\": 0}, "
-                       "{\"size\": 48, \"spans\": 1, \"live_slots\": 0, \"free_slots\": 5}]}\n"))
+  EXPECT_TRUE(contains(
+      json,
+      "\"classes\": [{\"size\": 16, \"spans\": 2, \"live_slots\": 100, \"free_slots\": 28}, "
+      "{\"size\": 32, \"spans\": 0, \"live_slots\": 0, \"free_slots\": 0}, "
+      "{\"size\": 48, \"spans\": 1, \"live_slots\": 0, \"free_slots\": 5}]}\n"))
       << json;
   EXPECT_EQ(json.find('\n'), json.size() - 1) << "one line";
 }
@@ -120,17 +125,21 @@ TEST(StatisticsTable, HasReadableUnitsTheIdentityAndTheClassesInUse) {
   EXPECT_TRUE(contains(table, "    live                         3 MiB\n")) << table;
   EXPECT_TRUE(contains(table, "    free in spans              1.5 KiB\n")) << table;
   EXPECT_TRUE(contains(table, "returned + untouched + metadata: holds\n"));
-  EXPECT_TRUE(contains(table, "          16         2           100            28       1.6 KiB    78 %\n")) << table;
-  EXPECT_TRUE(contains(table, "          48         1             0             5           0 B     0 %\n")) << table;
+  EXPECT_TRUE(
+      contains(table, "          16         2           100            28       1.6 KiB    78 %\n"))
+      << table;
+  EXPECT_TRUE(
+      contains(table, "          48         1             0             5           0 B     0 %\n"))
+      << table;
   EXPECT_FALSE(contains(table, "\n          32 ")) << "not in use";
 }
 
 TEST(StatisticsTable, NamesEveryCount) {
   const hakozuna_statistics s = example();
   const std::string table = whole(&write_statistics_table, s);
-  for (uint64_t value : {s.spans, s.orphan_spans, s.threads, s.threads_total, s.refills, s.remote_frees,
-                         s.adopted_spans, s.purge_calls, s.foreign_frees, s.misuses, s.minor_faults,
-                         s.major_faults}) {
+  for (uint64_t value : {s.spans, s.orphan_spans, s.threads, s.threads_total, s.refills,
+                         s.remote_frees, s.adopted_spans, s.purge_calls, s.foreign_frees, s.misuses,
+                         s.minor_faults, s.major_faults}) {
     EXPECT_TRUE(contains(table, " " + std::to_string(value) + "\n")) << value;
   }
 }
@@ -147,11 +156,13 @@ TEST(StatisticsXml, HasTheShapeOfGlibc) {
   const std::string xml = whole(&write_malloc_info_xml, s);
   EXPECT_EQ(xml.rfind("<malloc version=\"1\"", 0), 0u);
   EXPECT_TRUE(contains(xml, "<heap nr=\"0\">\n<sizes>\n"));
-  EXPECT_TRUE(contains(xml, "  <size from=\"1\" to=\"16\" total=\"448\" count=\"28\"/>\n"
-                            "  <size from=\"33\" to=\"48\" total=\"240\" count=\"5\"/>\n</sizes>\n"))
+  EXPECT_TRUE(contains(xml,
+                       "  <size from=\"1\" to=\"16\" total=\"448\" count=\"28\"/>\n"
+                       "  <size from=\"33\" to=\"48\" total=\"240\" count=\"5\"/>\n</sizes>\n"))
       << xml;
   EXPECT_TRUE(contains(xml, "<total type=\"rest\" count=\"33\" size=\"1536\"/>"));
-  EXPECT_TRUE(contains(xml, "<system type=\"current\" size=\"" + std::to_string(s.mapped) + "\"/>"));
+  EXPECT_TRUE(
+      contains(xml, "<system type=\"current\" size=\"" + std::to_string(s.mapped) + "\"/>"));
   EXPECT_TRUE(contains(xml, "<total type=\"mmap\" size=\"1048576\"/>"));
   EXPECT_EQ(xml.substr(xml.size() - 10), "</malloc>\n");
 }

@@ -73,6 +73,11 @@ bool commit(void* address, size_t bytes) {
   return mprotect(address, bytes, PROT_READ | PROT_WRITE) == 0;
 }
 
+bool make_readable(void* address, size_t bytes) {
+  PreserveErrno preserve;
+  return mprotect(address, bytes, PROT_READ) == 0;
+}
+
 void unmap(void* address, size_t bytes) {
   PreserveErrno preserve;
   // Fails only when the split would exceed vm.max_map_count; then at least the memory goes back.

@@ -1,6 +1,6 @@
 // xorshift64*: one stream for each (run, thread), the same for every allocator.
-#ifndef BENCH_MATRIX_RANDOM_H
-#define BENCH_MATRIX_RANDOM_H
+#ifndef BENCH_SUPPORT_RANDOM_H
+#define BENCH_SUPPORT_RANDOM_H
 
 #include <stdint.h>
 
