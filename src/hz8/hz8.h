@@ -103,9 +103,9 @@ class Hz8 {
   // Frees a block of a span of this thread; false, and nothing is done, if anything at all is special. The test of `size` folds away
   // where it is 0.
   [[gnu::always_inline]] static bool deallocate_own(void* block, size_t size) noexcept {
-    char* const base = mem::chunk_supply.primary_base();
+    char* const base = mem::primary_base;
     const size_t offset = static_cast<size_t>(static_cast<char*>(block) - base);
-    if (offset >= mem::chunk_supply.primary_bytes()) [[unlikely]] return false;
+    if (offset >= mem::primary_bytes) [[unlikely]] return false;
     Span* const span = span_record(base, offset);
     // relaxed: equal to our heap only if this thread wrote it. Pending bits must be looked at before a free bit is set.
     const uintptr_t other_owner = reinterpret_cast<uintptr_t>(span->owner.load(std::memory_order_relaxed)) ^

@@ -6,6 +6,8 @@
 namespace hakozuna::mem {
 
 constinit ChunkSupply chunk_supply;
+constinit char* primary_base = nullptr;
+constinit size_t primary_bytes = 0;
 
 namespace {
 
@@ -38,7 +40,7 @@ uint16_t overlapping_pages(size_t chunk, size_t first, size_t end) {
 
 bool ChunkSupply::initialise(size_t line_record_bytes) {
   os::LockGuard guard(lock_);
-  if (primary_base_) return true;
+  if (primary_base) return true;
   line_record_bytes_ = line_record_bytes;
   const size_t wanted = size_t{1} << (log2_floor(os::physical_memory_bytes()) + 2);
   const size_t allowed = os::address_space_limit_bytes() / 4;
@@ -46,8 +48,8 @@ bool ChunkSupply::initialise(size_t line_record_bytes) {
   if (bytes > kLargestRegion) bytes = kLargestRegion;
   for (; bytes >= kSmallestRegion; bytes /= 2) {
     if (Region* const region = add_region(bytes)) {
-      primary_base_ = region->base;
-      primary_bytes_ = region->bytes;
+      primary_base = region->base;
+      primary_bytes = region->bytes;
       return true;
     }
   }
@@ -146,7 +148,7 @@ bool ChunkSupply::grow(uint64_t limit_bytes) {
 Region* ChunkSupply::find_region(const void* address) {
   const char* const byte = static_cast<const char*>(address);
   Region* region = nullptr;
-  if (static_cast<size_t>(byte - primary_base_) < primary_bytes()) {
+  if (static_cast<size_t>(byte - primary_base) < primary_bytes) {
     region = &regions_[0];
   } else {
     const PageMap::Entry entry = page_map.find(address);

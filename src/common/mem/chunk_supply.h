@@ -65,11 +65,6 @@ class ChunkSupply {
   // address space at all. Idempotent, thread-safe.
   bool initialise(size_t line_record_bytes);
 
-  // The fast test for "ours": offset of an address from primary_base(), below primary_bytes(). Both are 0 before initialise() and
-  // constant afterwards, so that they need not be atomic: who has a pointer of ours has it from after initialise().
-  char* primary_base() const { return primary_base_; }
-  size_t primary_bytes() const { return primary_bytes_; }
-
   // The region an address of a run belongs to, also a secondary one; null for any other address, the records of a region included.
   Region* find_region(const void* address);
 
@@ -146,9 +141,6 @@ class ChunkSupply {
   void discard_run(ChunkRecord& first);
   ChunkRecord* first_to_purge(uint32_t now, uint64_t delay_ms);
 
-  // Read by every free.
-  char* primary_base_ = nullptr;
-  size_t primary_bytes_ = 0;
   size_t line_record_bytes_ = 0;
 
   os::Lock lock_{os::Rank::kChunkSupply};
@@ -164,5 +156,11 @@ class ChunkSupply {
 };
 
 extern ChunkSupply chunk_supply;
+
+// The fast test for "ours": the offset of an address from primary_base is below primary_bytes. Both are 0 before initialise() and constant
+// afterwards, so that they need not be atomic: who has a pointer of ours has it from after initialise(). Variables of their own
+// and hidden, so that a free reads each with one instruction.
+[[gnu::visibility("hidden")]] extern char* primary_base;
+[[gnu::visibility("hidden")]] extern size_t primary_bytes;
 
 }  // namespace hakozuna::mem
