@@ -5,7 +5,7 @@
 #   ./linux/matrix.sh [--full] [OPTION OF bench/matrix/run_matrix.py]...
 #
 #   (nothing)   16 threads x 50,000 allocations, 5 runs: three minutes with one line on two CPUs, and the build
-#   --full      16 threads x 50,000 and 2 threads x 1,000,000, 10 runs of each: about half an hour
+#   --full      16 threads x 50,000 and 2 threads x 1,000,000, 10 runs of each: about a quarter of an hour
 #   --check     judge the targets of hz8 too; exit code 1 if one is missed
 #
 # The environment may set RUNS, THREADS, ITERS, and JOBS (of the build). Results go to results/, which git ignores.

@@ -20,10 +20,12 @@ struct Shape {
   int area() const {
     std::set<int> unique;
     for (const auto& [name, list] : points) {
-      std::copy_if(list.begin(), list.end(), std::inserter(unique, unique.end()),
-                   [&name = name](int point) { return point % N == static_cast<int>(name.size()); });
+      std::copy_if(
+          list.begin(), list.end(), std::inserter(unique, unique.end()),
+          [&name = name](int point) { return point % N == static_cast<int>(name.size()); });
     }
-    return static_cast<int>(unique.size()) + (neighbours.empty() ? 0 : neighbours.begin()->second->area());
+    return static_cast<int>(unique.size()) +
+           (neighbours.empty() ? 0 : neighbours.begin()->second->area());
   }
 };
 
@@ -32,7 +34,8 @@ int total(const std::string& text) {
   std::smatch match;
   static const std::regex pattern("([a-z]+)-([0-9]+)");
   Shape<N> shape;
-  if (std::regex_search(text, match, pattern)) shape.points[match[1]].push_back(std::stoi(match[2]));
+  if (std::regex_search(text, match, pattern))
+    shape.points[match[1]].push_back(std::stoi(match[2]));
   std::mt19937 random(N);
   std::vector<std::function<int(int)>> steps(N, [](int x) { return x + N; });
   std::shuffle(steps.begin(), steps.end(), random);

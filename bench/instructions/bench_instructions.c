@@ -2,12 +2,14 @@
 //
 //   bench_instructions hot|replace|batch real|empty PAIRS
 //
-//   hot      malloc(64), free
-//   replace  4,096 live blocks of 16..1024 bytes; each pair frees one, drawn at random, and allocates another in its place
-//   batch    4,096 blocks of 64 bytes allocated, then freed in the same order
+// - hot: malloc(64), free.
+// - replace: 4,096 live blocks of 16..1024 bytes; each pair frees one, drawn at random, and
+//   allocates another in its place.
+// - batch: 4,096 blocks of 64 bytes allocated, then freed in the same order.
 //
-// "empty" runs the same loop without the calls: what the loop itself costs. run_instructions.py runs each with two counts, so that the
-// start of the process drops out too. Prints the number of pairs and who serves malloc as a JSON object.
+// "empty" runs the same loop without the calls: what the loop itself costs. run_instructions.py
+// runs each with two counts, so that the start of the process drops out too. Prints the number of
+// pairs and who serves malloc as a JSON object.
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -47,7 +49,8 @@ ALWAYS_INLINE void hot(uint64_t pairs, bool real) {
 
 ALWAYS_INLINE void replace(uint64_t pairs, bool real) {
   uint64_t random = 1;
-  for (size_t i = 0; i < kSlots; ++i) slots[i] = take(kMinSize + next_random(&random) % kSizes, real);
+  for (size_t i = 0; i < kSlots; ++i)
+    slots[i] = take(kMinSize + next_random(&random) % kSizes, real);
   for (uint64_t i = 0; i < pairs; ++i) {
     void** slot = &slots[next_random(&random) % kSlots];
     give(*slot, real);
@@ -68,8 +71,8 @@ struct Workload {
   void (*empty)(uint64_t);
 };
 
-#define DEFINE_WORKLOAD(name)                                      \
-  static void name##_real(uint64_t pairs) { name(pairs, true); }   \
+#define DEFINE_WORKLOAD(name)                                    \
+  static void name##_real(uint64_t pairs) { name(pairs, true); } \
   static void name##_empty(uint64_t pairs) { name(pairs, false); }
 DEFINE_WORKLOAD(hot)
 DEFINE_WORKLOAD(replace)
@@ -82,7 +85,8 @@ static const struct Workload kWorkloads[] = {
 };
 
 static int usage_error(void) {
-  dprintf(STDERR_FILENO, "bench_instructions: usage: bench_instructions hot|replace|batch real|empty PAIRS\n");
+  dprintf(STDERR_FILENO,
+          "bench_instructions: usage: bench_instructions hot|replace|batch real|empty PAIRS\n");
   return 2;
 }
 
@@ -96,7 +100,8 @@ int main(int argc, char** argv) {
   for (size_t i = 0; i < sizeof kWorkloads / sizeof kWorkloads[0]; ++i) {
     if (strcmp(kWorkloads[i].name, argv[1]) != 0) continue;
     (real ? kWorkloads[i].real : kWorkloads[i].empty)(pairs);
-    dprintf(STDOUT_FILENO, "{\"pairs\": %" PRIu64 ", \"served_by\": \"%s\"}\n", pairs, malloc_provider_json());
+    dprintf(STDOUT_FILENO, "{\"pairs\": %" PRIu64 ", \"served_by\": \"%s\"}\n", pairs,
+            malloc_provider_json());
     return 0;
   }
   return usage_error();

@@ -2,15 +2,20 @@
 //
 //   bench_launch --report-fd FD [--preload LIBRARY] [--timeout SECONDS] -- PROGRAM [ARGUMENT]...
 //
-// Why it exists: Linux carries the peak resident size of the process image that called exec over into the new one. A program
-// started from a Python interpreter therefore never shows a peak below the interpreter's. This program is small, starts the
-// child with vfork (no copy of anything), sets LD_PRELOAD for the child alone, and writes one JSON line to FD:
+// Why it exists: Linux carries the peak resident size of the process image that called exec over
+// into the new one. A program started from a Python interpreter therefore never shows a peak below
+// the interpreter's. This program is small, starts the child with vfork (no copy of anything), sets
+// LD_PRELOAD for the child alone, and writes one JSON line to FD, with the members
 //
-//   {"status": "exited"|"killed"|"timeout", "code": exit code or signal, "wall_s": ..., "user_s": ..., "system_s": ...,
-//    "peak_rss": bytes, "minor_faults": count, "major_faults": count}
+// - status: "exited", "killed" or "timeout"
+// - code: the exit code, or the signal that killed it
+// - wall_s, user_s, system_s: seconds
+// - peak_rss: bytes
+// - minor_faults, major_faults: counts
 //
-// The figures are those of the program and of the descendants it waited for; peak_rss is that of the largest of them.
-// On a timeout, or when this program is told to end, the child's whole process group is killed.
+// The figures are those of the program and of the descendants it waited for; peak_rss is that of
+// the largest of them. On a timeout, or when this program is told to end, the child's whole process
+// group is killed.
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -86,15 +91,17 @@ static pid_t start(const struct Request* request, const sigset_t* original_mask)
 }
 
 static void report(int fd, const char* status, int code, double wall, const struct rusage* usage) {
-  dprintf(fd,
-          "{\"status\": \"%s\", \"code\": %d, \"wall_s\": %.6f, \"user_s\": %ld.%06ld, "
-          "\"system_s\": %ld.%06ld, \"peak_rss\": %ld, \"minor_faults\": %ld, \"major_faults\": %ld}\n",
-          status, code, wall, (long)usage->ru_utime.tv_sec, (long)usage->ru_utime.tv_usec,
-          (long)usage->ru_stime.tv_sec, (long)usage->ru_stime.tv_usec, usage->ru_maxrss * 1024L,
-          usage->ru_minflt, usage->ru_majflt);
+  dprintf(
+      fd,
+      "{\"status\": \"%s\", \"code\": %d, \"wall_s\": %.6f, \"user_s\": %ld.%06ld, "
+      "\"system_s\": %ld.%06ld, \"peak_rss\": %ld, \"minor_faults\": %ld, \"major_faults\": %ld}\n",
+      status, code, wall, (long)usage->ru_utime.tv_sec, (long)usage->ru_utime.tv_usec,
+      (long)usage->ru_stime.tv_sec, (long)usage->ru_stime.tv_usec, usage->ru_maxrss * 1024L,
+      usage->ru_minflt, usage->ru_majflt);
 }
 
-// Waits for the child until the deadline (0: for ever). False when the time is over or we are told to end.
+// Waits for the child until the deadline (0: for ever). False when the time is over or we are told
+// to end.
 static bool wait_until(pid_t child, double deadline, const sigset_t* awaited, int* status,
                        struct rusage* usage) {
   for (;;) {

@@ -1,4 +1,5 @@
-// bench_matrix: one allocation workload, through plain malloc and free. It knows no allocator; the one to measure is preloaded.
+// bench_matrix: one allocation workload, through plain malloc and free. It knows no allocator; the
+// one to measure is preloaded.
 #include <inttypes.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -9,7 +10,8 @@
 #include "support/malloc_provider.h"
 #include "workload.h"
 
-// Formatted on the stack and written at once: stdio would take its buffer from the allocator under test between two runs.
+// Formatted on the stack and written at once: stdio would take its buffer from the allocator under
+// test between two runs.
 static void print_result(const struct Options* options, uint64_t run, const struct Result* result) {
   char line[8192];
   // The kernel's peak is kept less exactly than the present size; it cannot be below what was seen.
@@ -18,9 +20,9 @@ static void print_result(const struct Options* options, uint64_t run, const stru
   const double operations = (double)options->threads * (double)options->iterations;
   const int length = snprintf(
       line, sizeof line,
-      "{\"run\": %" PRIu64 ", \"threads\": %" PRIu64 ", \"iters\": %" PRIu64 ", \"min_size\": %" PRIu64
-      ", \"max_size\": %" PRIu64 ", \"remote_pct\": %" PRIu64 ", \"interleaved\": %" PRIu64
-      ", \"live_window\": %" PRIu64
+      "{\"run\": %" PRIu64 ", \"threads\": %" PRIu64 ", \"iters\": %" PRIu64
+      ", \"min_size\": %" PRIu64 ", \"max_size\": %" PRIu64 ", \"remote_pct\": %" PRIu64
+      ", \"interleaved\": %" PRIu64 ", \"live_window\": %" PRIu64
       ", \"ops_per_s\": %.3f, \"wall_ms\": %.4f, \"work_ms\": %.4f, \"tail_ms\": %.4f"
       ", \"post_rss\": %" PRIu64 ", \"peak_rss\": %" PRIu64 ", \"minor_faults\": %" PRIu64
       ", \"served_by\": \"%s\"}\n",

@@ -1,8 +1,10 @@
-// libceiling.so: an allocator that does nothing, for the local rows of the matrix. It shows what the harness itself costs.
+// libceiling.so: an allocator that does nothing, for the local rows of the matrix. It shows what
+// the harness itself costs.
 //
-// Every thread but the first has one buffer, and every malloc of such a thread is that buffer: right for a thread with one live
-// block. Whatever must have memory of its own (the first thread, calloc, realloc, aligned blocks, large blocks) is cut from a
-// reservation and never given back. Nothing else than bench_matrix can run on it.
+// Every thread but the first has one buffer, and every malloc of such a thread is that buffer:
+// right for a thread with one live block. Whatever must have memory of its own (the first thread,
+// calloc, realloc, aligned blocks, large blocks) is cut from a reservation and never given back.
+// Nothing else than bench_matrix can run on it.
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdbool.h>

@@ -1,4 +1,5 @@
-// Ending the process with one line on stderr, without allocating: the allocator may be what has failed.
+// Ending the process with one line on stderr, without allocating: the allocator may be what has
+// failed.
 #ifndef BENCH_MATRIX_FAIL_H
 #define BENCH_MATRIX_FAIL_H
 

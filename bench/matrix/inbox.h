@@ -1,7 +1,8 @@
-// A growing vector of blocks behind a mutex: where threads leave blocks for another thread to free. A thread's own list of live
-// blocks is one too, used without its lock.
+// A growing vector of blocks behind a mutex: where threads leave blocks for another thread to free.
+// A thread's own list of live blocks is one too, used without its lock.
 //
-// The vectors come from the allocator under test, as those of a real program would: they are part of the workload.
+// The vectors come from the allocator under test, as those of a real program would: they are part
+// of the workload.
 #ifndef BENCH_MATRIX_INBOX_H
 #define BENCH_MATRIX_INBOX_H
 

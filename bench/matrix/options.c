@@ -41,8 +41,10 @@ static uint64_t* field(struct Options* options, const struct OptionRule* rule) {
 }
 
 static void print_help(void) {
-  printf("usage: bench_matrix [OPTION VALUE]...\n\n"
-         "Runs one allocation workload through malloc and free and prints one JSON object per run.\n\n");
+  printf(
+      "usage: bench_matrix [OPTION VALUE]...\n\n"
+      "Runs one allocation workload through malloc and free and prints one JSON object per "
+      "run.\n\n");
   for (size_t i = 0; i < kRuleCount; ++i) {
     printf("  %-14s %s (default %" PRIu64 ")\n", kRules[i].name, kRules[i].help, kRules[i].preset);
   }
@@ -62,8 +64,8 @@ static uint64_t parse_value(const struct OptionRule* rule, const char* text) {
   const unsigned long long value = strtoull(text, &end, 10);
   if (text[0] < '0' || text[0] > '9' || *end != '\0' || errno != 0 || value < rule->lowest ||
       value > rule->highest) {
-    fprintf(stderr, "bench_matrix: %s %s: not a number from %" PRIu64 " to %" PRIu64 "\n", rule->name,
-            text, rule->lowest, rule->highest);
+    fprintf(stderr, "bench_matrix: %s %s: not a number from %" PRIu64 " to %" PRIu64 "\n",
+            rule->name, text, rule->lowest, rule->highest);
     exit(kUsageError);
   }
   return value;

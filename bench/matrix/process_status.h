@@ -1,4 +1,5 @@
-// What the kernel says about this process. Nothing here allocates: it would change what it measures.
+// What the kernel says about this process. Nothing here allocates: it would change what it
+// measures.
 #ifndef BENCH_MATRIX_PROCESS_STATUS_H
 #define BENCH_MATRIX_PROCESS_STATUS_H
 

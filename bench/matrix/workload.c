@@ -50,8 +50,8 @@ static void* allocate_next(struct Worker* worker) {
   return allocate((size_t)(options->min_size + random_next(&worker->random) % span));
 }
 
-// Sends the block away and returns true, or returns false: it stays with this thread. The first number is always drawn, so that
-// the stream of sizes does not depend on the number of threads.
+// Sends the block away and returns true, or returns false: it stays with this thread. The first
+// number is always drawn, so that the stream of sizes does not depend on the number of threads.
 static bool send_if_remote(struct Worker* worker, void* block) {
   const struct Options* options = worker->run->options;
   const bool remote = random_next(&worker->random) % 100 < options->remote_percent;
@@ -149,7 +149,8 @@ struct Result run_workload(const struct Options* options, uint64_t run_index) {
   const uint64_t faults = minor_fault_count();
   const double begin = now_ms();
   for (size_t i = 0; i < count; ++i) {
-    if (pthread_create(&threads[i], NULL, work, &workers[i]) != 0) fail("a thread cannot be created");
+    if (pthread_create(&threads[i], NULL, work, &workers[i]) != 0)
+      fail("a thread cannot be created");
   }
   for (size_t i = 0; i < count; ++i) pthread_join(threads[i], NULL);
   result.wall_ms = now_ms() - begin;

@@ -1,5 +1,5 @@
-// One thread allocates, another frees: the blocks pass through a ring. Both threads run the same number of iterations, and each
-// iteration passes one batch, so neither is left waiting at the end.
+// One thread allocates, another frees: the blocks pass through a ring. Both threads run the same
+// number of iterations, and each iteration passes one batch, so neither is left waiting at the end.
 #include <benchmark/benchmark.h>
 #include <sched.h>
 
@@ -50,7 +50,8 @@ void cross_thread(benchmark::State& state) {
       consume();
     }
   }
-  if (state.thread_index() == 0) state.SetItemsProcessed(state.iterations() * static_cast<int64_t>(kBatch));
+  if (state.thread_index() == 0)
+    state.SetItemsProcessed(state.iterations() * static_cast<int64_t>(kBatch));
 }
 BENCHMARK(cross_thread)->Arg(64)->Arg(1024)->Arg(16384)->Threads(2)->UseRealTime();
 

@@ -1,4 +1,5 @@
-// bench_micro: Google Benchmark over malloc and free. The allocator to measure is preloaded; run_micro.py compares several.
+// bench_micro: Google Benchmark over malloc and free. The allocator to measure is preloaded;
+// run_micro.py compares several.
 #include <benchmark/benchmark.h>
 
 #include "support/malloc_provider.h"

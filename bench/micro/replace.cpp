@@ -1,4 +1,5 @@
-// A set of live blocks in which one, drawn at random, is replaced by another of a random size: what a long-running program does.
+// A set of live blocks in which one, drawn at random, is replaced by another of a random size: what
+// a long-running program does.
 #include <benchmark/benchmark.h>
 
 #include <cstdlib>
@@ -25,7 +26,11 @@ void replace(benchmark::State& state) {
   for (void* block : blocks) std::free(block);
   state.SetItemsProcessed(state.iterations());
 }
-BENCHMARK(replace)->ArgNames({"live", "max"})->Args({4096, 1024})->Args({65536, 1024})->Args({1024, 32768});
+BENCHMARK(replace)
+    ->ArgNames({"live", "max"})
+    ->Args({4096, 1024})
+    ->Args({65536, 1024})
+    ->Args({1024, 32768});
 BENCHMARK(replace)->ArgNames({"live", "max"})->Args({4096, 1024})->Threads(2);
 
 }  // namespace

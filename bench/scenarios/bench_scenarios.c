@@ -2,8 +2,9 @@
 //
 //   bench_scenarios SCENARIO [--run INDEX]
 //
-// Prints one JSON object: calls a second, and the percentiles of each kind of call and of the first use of the memory, in ns. All of
-// its own memory is mapped, so that the allocator under test serves the scenario and nothing else.
+// Prints one JSON object: calls a second, and the percentiles of each kind of call and of the first
+// use of the memory, in ns. All of its own memory is mapped, so that the allocator under test
+// serves the scenario and nothing else.
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +31,8 @@ static _Noreturn void fail(const char* what) {
 
 static void* map(size_t bytes) {
   // Populated: its page faults are not to fall into the measured loop.
-  void* memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+  void* memory =
+      mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
   if (memory == MAP_FAILED) fail("no memory for the trace");
   return memory;
 }
@@ -45,7 +47,8 @@ static void touch(void* block, size_t size, enum Touch how, size_t page) {
 }
 
 static void record(struct Latencies* latencies, uint64_t nanoseconds) {
-  latencies->nanoseconds[latencies->count++] = nanoseconds < UINT32_MAX ? (uint32_t)nanoseconds : UINT32_MAX;
+  latencies->nanoseconds[latencies->count++] =
+      nanoseconds < UINT32_MAX ? (uint32_t)nanoseconds : UINT32_MAX;
 }
 
 static void play(const struct Call* call, enum Touch how, size_t page, struct Latencies* times) {
@@ -74,7 +77,8 @@ static void run(const struct Scenario* scenario, uint64_t run_index) {
   struct Call* calls = map(scenario->longest * sizeof *calls);
   const size_t count = scenario->write(calls, random_seed(run_index, 0));
   struct Latencies times[kTimes] = {{0}};
-  for (size_t i = 0; i < kTimes; ++i) times[i].nanoseconds = map(scenario->longest * sizeof(uint32_t));
+  for (size_t i = 0; i < kTimes; ++i)
+    times[i].nanoseconds = map(scenario->longest * sizeof(uint32_t));
   const size_t page = (size_t)sysconf(_SC_PAGESIZE);
   const uint64_t timer_ns = timer_cost_ns();
 
@@ -85,21 +89,25 @@ static void run(const struct Scenario* scenario, uint64_t run_index) {
   struct rusage usage;
   getrusage(RUSAGE_SELF, &usage);
   char line[8192];
-  size_t length = (size_t)snprintf(
-      line, sizeof line, "{\"scenario\": \"%s\", \"run\": %" PRIu64 ", \"calls\": %zu, \"calls_per_s\": %.1f, \"timer_ns\": %" PRIu64
-      ", \"peak_rss\": %ld, \"minor_faults\": %ld, ", scenario->name, run_index, count, (double)count / seconds, timer_ns,
-      usage.ru_maxrss * 1024L, usage.ru_minflt);
+  size_t length = (size_t)snprintf(line, sizeof line,
+                                   "{\"scenario\": \"%s\", \"run\": %" PRIu64
+                                   ", \"calls\": %zu, \"calls_per_s\": %.1f, \"timer_ns\": %" PRIu64
+                                   ", \"peak_rss\": %ld, \"minor_faults\": %ld, ",
+                                   scenario->name, run_index, count, (double)count / seconds,
+                                   timer_ns, usage.ru_maxrss * 1024L, usage.ru_minflt);
   for (size_t i = 0; i < kTimes; ++i) {
     length += (size_t)snprintf(line + length, sizeof line - length, "\"%s\": ", kTimeNames[i]);
     length += (size_t)latencies_json(&times[i], timer_ns, line + length, sizeof line - length);
     length += (size_t)snprintf(line + length, sizeof line - length, ", ");
   }
-  length += (size_t)snprintf(line + length, sizeof line - length, "\"served_by\": \"%s\"}\n", malloc_provider_json());
+  length += (size_t)snprintf(line + length, sizeof line - length, "\"served_by\": \"%s\"}\n",
+                             malloc_provider_json());
   if (write(STDOUT_FILENO, line, length) != (ssize_t)length) fail("the result cannot be written");
 }
 
 static int usage_error(void) {
-  dprintf(STDERR_FILENO, "bench_scenarios: usage: bench_scenarios SCENARIO [--run INDEX], SCENARIO one of");
+  dprintf(STDERR_FILENO,
+          "bench_scenarios: usage: bench_scenarios SCENARIO [--run INDEX], SCENARIO one of");
   for (size_t i = 0; i < kScenarioCount; ++i) dprintf(STDERR_FILENO, " %s", kScenarios[i].name);
   dprintf(STDERR_FILENO, "\n");
   return kUsageError;

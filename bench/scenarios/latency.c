@@ -47,10 +47,12 @@ int latencies_json(struct Latencies* latencies, uint64_t timer_ns, char* text, s
   const size_t count = latencies->count;
   sort(latencies->nanoseconds, count);
   for (size_t i = 0; count > 0 && i < sizeof fractions / sizeof fractions[0]; ++i) {
-    const uint32_t value = latencies->nanoseconds[(size_t)((double)(count - 1) * fractions[i] + 0.5)];
+    const uint32_t value =
+        latencies->nanoseconds[(size_t)((double)(count - 1) * fractions[i] + 0.5)];
     values[i] = value > timer_ns ? value - timer_ns : 0;
   }
-  return snprintf(text, capacity,
-                  "{\"count\": %zu, \"p50\": %lu, \"p95\": %lu, \"p99\": %lu, \"p99_9\": %lu, \"max\": %lu}", count,
-                  values[0], values[1], values[2], values[3], values[4]);
+  return snprintf(
+      text, capacity,
+      "{\"count\": %zu, \"p50\": %lu, \"p95\": %lu, \"p99\": %lu, \"p99_9\": %lu, \"max\": %lu}",
+      count, values[0], values[1], values[2], values[3], values[4]);
 }

@@ -15,8 +15,8 @@ uint64_t now_ns(void);
 // What two readings of the clock with nothing between them are apart, in the median.
 uint64_t timer_cost_ns(void);
 
-// Writes {"count": ..., "p50": ..., "p95": ..., "p99": ..., "p99_9": ..., "max": ...} as snprintf does, with `timer_ns` taken off each
-// time. Sorts the times.
+// Writes {"count": ..., "p50": ..., "p95": ..., "p99": ..., "p99_9": ..., "max": ...} as snprintf
+// does, with `timer_ns` taken off each time. Sorts the times.
 int latencies_json(struct Latencies* latencies, uint64_t timer_ns, char* text, size_t capacity);
 
 #endif

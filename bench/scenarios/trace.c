@@ -36,7 +36,8 @@ static void free_all(struct Writer* writer) {
   }
 }
 
-// ---- Latency: random, alternating, cycles ------------------------------------------------------------------------------
+// ---- Latency: random, alternating, cycles
+// ------------------------------------------------------------------------------
 
 #define PICK(writer, table) (table)[draw((writer), sizeof(table) / sizeof((table)[0]))]
 
@@ -68,8 +69,10 @@ static bool add_realloc(struct Writer* writer, uint64_t size) {
   return false;
 }
 
-// Every call goes to a slot drawn at random: an empty one is filled, a full one freed; every `realloc_interval`th reallocates.
-static size_t write_slots(struct Call* calls, uint64_t random, SizeRule size_of, size_t realloc_interval) {
+// Every call goes to a slot drawn at random: an empty one is filled, a full one freed; every
+// `realloc_interval`th reallocates.
+static size_t write_slots(struct Call* calls, uint64_t random, SizeRule size_of,
+                          size_t realloc_interval) {
   struct Writer writer = {.calls = calls, .random = random};
   for (size_t call = 0; call < kRandomCalls; ++call) {
     if (call % realloc_interval == 0 && add_realloc(&writer, size_of(&writer, call))) continue;
@@ -95,13 +98,15 @@ static size_t write_alternating(struct Call* calls, uint64_t random) {
 static size_t write_cycles(struct Call* calls, uint64_t random) {
   struct Writer writer = {.calls = calls, .random = random};
   for (int cycle = 0; cycle < kCycles; ++cycle) {
-    for (uint32_t slot = 0; slot < kCycleBlocks; ++slot) add(&writer, kMalloc, slot, 16 + draw(&writer, 2048));
+    for (uint32_t slot = 0; slot < kCycleBlocks; ++slot)
+      add(&writer, kMalloc, slot, 16 + draw(&writer, 2048));
     free_all(&writer);
   }
   return writer.count;
 }
 
-// ---- Workloads: buffers in use for a short time ---------------------------------------------------------------------------
+// ---- Workloads: buffers in use for a short time
+// ---------------------------------------------------------------------------
 
 static uint64_t json_size(struct Writer* writer, size_t call) {
   (void)writer, (void)call;
@@ -157,7 +162,7 @@ static size_t write_vm(struct Call* calls, uint64_t random) {
 const struct Scenario kScenarios[] = {
     {"random", kTouchEnds, kRandomCalls + kSlots, write_random},
     {"alternating", kTouchEnds, kRandomCalls + kSlots, write_alternating},
-    {"cycles", kTouchEnds, 2 * kCycles * kCycleBlocks, write_cycles},
+    {"cycles", kTouchEnds, 2 * kCycles* kCycleBlocks, write_cycles},
     {"json", kTouchPages, 2 * kJsonBuffers, write_json},
     {"mir", kTouchPages, 2 * kMirBuffers, write_mir},
     {"mixed", kTouchPages, 2 * kMixedBuffers, write_mixed},

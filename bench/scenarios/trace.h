@@ -1,5 +1,6 @@
-// What a scenario asks of the allocator, call by call, written down before the first call is measured: every allocator sees the same,
-// and drawing random numbers costs no time in the measured loop.
+// What a scenario asks of the allocator, call by call, written down before the first call is
+// measured: every allocator sees the same, and drawing random numbers costs no time in the measured
+// loop.
 #ifndef BENCH_SCENARIOS_TRACE_H
 #define BENCH_SCENARIOS_TRACE_H
 
@@ -25,7 +26,8 @@ struct Scenario {
   const char* name;
   enum Touch touch;
   size_t longest;  // upper bound of the number of calls
-  size_t (*write)(struct Call* calls, uint64_t random);  // returns the number of calls; every block is freed at the end
+  // Writes the calls and returns their number; every block is freed at the end.
+  size_t (*write)(struct Call* calls, uint64_t random);
 };
 
 extern const struct Scenario kScenarios[];

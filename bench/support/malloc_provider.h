@@ -6,8 +6,8 @@
 extern "C" {
 #endif
 
-// The path of the shared object whose malloc this process uses, ready to stand in a JSON string. Does not allocate. A static buffer:
-// for one thread.
+// The path of the shared object whose malloc this process uses, ready to stand in a JSON string.
+// Does not allocate. A static buffer: for one thread.
 const char* malloc_provider_json(void);
 
 #ifdef __cplusplus

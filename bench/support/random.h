@@ -15,7 +15,7 @@ static inline uint32_t random_next(uint64_t* state) {
   x ^= x << 25;
   x ^= x >> 27;
   *state = x;
-  return (uint32_t)((x * UINT64_C(2685821657736338717)) >> 32);
+  return (x * UINT64_C(2685821657736338717)) >> 32;  // always fits
 }
 
 #endif

@@ -1,5 +1,5 @@
-// The C library's allocator, which at the end prints a number that depends on every size asked for and on their order.
-// For programs whose allocations come from one thread at a time.
+// The C library's allocator, which at the end prints a number that depends on every size asked for
+// and on their order. For programs whose allocations come from one thread at a time.
 #include <inttypes.h>
 #include <stddef.h>
 #include <stdint.h>
