@@ -50,8 +50,8 @@ static void* allocate_next(struct Worker* worker) {
   return allocate((size_t)(options->min_size + random_next(&worker->random) % span));
 }
 
-// Sends the block away and returns true, or returns false: it stays with this thread. The first
-// number is always drawn, so that the stream of sizes does not depend on the number of threads.
+// Sends the block away and returns true, or returns false: it stays with this thread. One number is
+// drawn even where no block can be sent, so that local and remote rows do the same work for it.
 static bool send_if_remote(struct Worker* worker, void* block) {
   const struct Options* options = worker->run->options;
   const bool remote = random_next(&worker->random) % 100 < options->remote_percent;
