@@ -115,15 +115,17 @@ Slot allocate_medium(Heap* heap, uint32_t size_class) {
   if (*bin.word == 0 && !refill(heap, size_class)) return {nullptr, false};
   Span* const span = bin.span;
   const uint64_t bits = *bin.word;
-  const uint64_t warm = bits & ~span->fresh;
+  const uint64_t warm = bits & ~span->unmarked;
   const uint64_t index = lowest_bit(warm ? warm : bits);
   const uint64_t bit = uint64_t{1} << index;
   *bin.word = bits & ~bit;
   char* const slot = bin.word_base + index * bin.slot_bytes;
   if (warm) return {slot, false};
+  const bool zeroed = (span->fresh & bit) != 0;
+  span->unmarked &= ~bit;
   span->fresh &= ~bit;
   mem::chunk_supply.mark_resident(slot, bin.slot_bytes);
-  return {slot, true};
+  return {slot, zeroed};
 }
 
 void* allocate_small(Heap* heap, uint32_t size_class) {
@@ -236,6 +238,10 @@ void place_span(Heap* heap, Span* span) {
     // At the end: those before it have had more time to collect free slots.
     heap->partial[span->size_class].push_back(span);
   }
+}
+
+void use_word_again(Bin& bin) {
+  if (bin.span) use_word(bin, bin.span, static_cast<uint32_t>(bin.word - bin.span->free_bits));
 }
 
 void detach_bin(Heap* heap, uint32_t size_class) {

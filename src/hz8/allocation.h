@@ -5,6 +5,9 @@
 
 namespace hakozuna::hz8 {
 
+// Marks the bin's word as resident again, after pages of the span may have been returned.
+void use_word_again(Bin& bin);
+
 // Takes the bin's span out of it and puts it where it belongs: full, partial, or given back if it is empty.
 void detach_bin(Heap* heap, uint32_t size_class);
 

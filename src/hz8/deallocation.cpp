@@ -77,10 +77,10 @@ void deallocate_sized_slow(void* block, size_t size) noexcept {
   if (!block) return;
   const Classification found = Hz8::classify(block);
   if (found.verdict == Verdict::kValid && size > found.usable_bytes) {
-    core::report_misuse(Hz8::kName, core::Misuse::kWrongSize, "sized free", block, found);
+    core::report_misuse(Hz8::kName, core::Misuse::kWrongSize, "free_sized", block, found);
     return;
   }
-  deallocate_any(block, "sized free");
+  deallocate_any(block, "free_sized");
 }
 
 void free_event(Span* span) noexcept {
@@ -105,6 +105,7 @@ void free_event(Span* span) noexcept {
       span->countdown = kNoEvent;
       return;
   }
+  heap->attention_skip = 0;  // what just became free is to be looked at in time
   count_event(heap);
 }
 
@@ -130,7 +131,7 @@ Classification Hz8::classify(const void* address) noexcept {
       is_aligned(bits, mem::kMinAlignment) ? Verdict::kInterior : Verdict::kMisaligned;
   if (at.large) {
     result.span = at.large->start;
-    result.usable_bytes = at.large->bytes;
+    result.usable_bytes = at.large->usable;
     // acquire: pairs with the store that made it live.
     const bool live = at.large->state.load(std::memory_order_acquire) == mem::LargeBlock::State::kLive;
     result.verdict = !live ? Verdict::kFreed : address == at.large->start ? Verdict::kValid : inside;

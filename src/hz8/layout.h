@@ -70,8 +70,12 @@ struct alignas(128) Span {
   Span* queue_next;             // of the token holder
   Span* next;                   // links of the list the state names
   Span* previous;
-  uint64_t fresh;               // owner; spans of medium classes: slots whose memory reads as zero. Subset of free bits
-  uint64_t resident_words;      // owner; spans of small classes: words whose slots' pages are marked resident
+  // Owner. Slots that must be marked resident before they are handed out, because some of their pages are not, and the part of those that
+  // reads as zero: fresh <= unmarked <= free bits. Medium classes, by slot; small ones go by word instead: resident_words has the
+  // words whose pages are all marked.
+  uint64_t unmarked;
+  uint64_t fresh;
+  uint64_t resident_words;
 
   bool has_one_word() const { return free_bits == &one_word; }
   uint32_t word_count() const { return (uint32_t{slot_count} + 63) / 64; }

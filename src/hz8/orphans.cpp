@@ -86,8 +86,7 @@ bool collect_orphan(Span* span) {
     if (span->owner.load(std::memory_order_relaxed)) return false;
     remove(span);
     collect_pending(span);
-    note_fresh_slots(span);
-    span->resident_words = 0;
+    note_returned_pages(span);
     Heap* const heap = thread_heap;
     if (allocated_slots(span) == 0) {
       run = run_of(span);

@@ -42,7 +42,8 @@ void Hz8::collect_statistics(hakozuna_statistics& s) noexcept {
   s.metadata = supply.metadata + mem::metadata.mapped_bytes() + mem::page_map.mapped_bytes();
   s.large_live = mem::large_blocks.live_bytes();
   s.large_cached = mem::large_blocks.cached_bytes();
-  s.mapped = supply.committed_runs + s.metadata + s.large_live + s.large_cached;
+  s.free_in_spans = mem::large_blocks.slack_bytes();
+  s.mapped = supply.committed_runs + s.metadata + s.large_live + s.free_in_spans + s.large_cached;
   s.live = s.large_live;
   s.cached = s.large_cached + supply.free_runs.resident;
   s.returned = supply.free_runs.returned;

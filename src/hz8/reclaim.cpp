@@ -13,9 +13,9 @@ namespace {
 // Ticks a span stays untouched before its free pages are returned: what is in use is not returned between two uses.
 constexpr uint16_t kIdleTicks = 2;
 
-// Most allocations a busy thread serves between two looks at the clock while it is armed: some 20 us apart, and the look costs less than
-// one instruction an allocation.
-constexpr uint32_t kLongestSkip = 1024;
+// Most allocations a busy thread serves between two looks at the clock (some 15 ns) while it is armed. A thread that becomes slow is late by as
+// many allocations.
+constexpr uint32_t kLongestSkip = 64;
 
 // Heaps served in one go by a thread that purges on behalf of others.
 constexpr uint32_t kHeapBatch = 64;
@@ -144,12 +144,23 @@ size_t flush_heap(Heap* heap) {
   return bytes;
 }
 
-void note_fresh_slots(Span* span) {
-  if (span->size_class < mem::kSmallClassCount) return;
+void note_returned_pages(Span* span) {
+  if (span->size_class < mem::kSmallClassCount) {
+    span->resident_words = 0;
+    return;
+  }
   for (uint64_t candidates = span->free_bits[0] & ~span->fresh; candidates != 0; candidates &= candidates - 1) {
-    const uint32_t slot = lowest_bit(candidates);
-    if (mem::chunk_supply.is_fresh(span->first_slot + size_t{slot} * span->slot_bytes, span->slot_bytes)) {
-      span->fresh |= uint64_t{1} << slot;
+    const uint64_t slot = lowest_bit(candidates);
+    const uint64_t bit = uint64_t{1} << slot;
+    switch (mem::chunk_supply.presence(span->first_slot + slot * span->slot_bytes, span->slot_bytes)) {
+      case mem::ChunkSupply::Presence::kNone:
+        span->fresh |= bit;
+        [[fallthrough]];
+      case mem::ChunkSupply::Presence::kPart:
+        span->unmarked |= bit;
+        break;
+      case mem::ChunkSupply::Presence::kAll:
+        break;
     }
   }
 }
@@ -158,10 +169,7 @@ size_t discard_free_pages(Span* span) {
   check_span(span);
   const size_t bytes =
       discard_slots(span, [span](uint32_t slot) { return (span->free_bits[slot / 64] >> (slot % 64)) & 1; });
-  if (bytes != 0) {
-    note_fresh_slots(span);
-    span->resident_words = 0;
-  }
+  if (bytes != 0) note_returned_pages(span);
   return bytes;
 }
 

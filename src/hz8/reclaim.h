@@ -20,8 +20,8 @@ void look_at_clock(Heap* heap);
 // Gives back everything of the calling thread's heap that is free. Returns the bytes returned to the system so far.
 size_t flush_heap(Heap* heap);
 
-// Remembers which free slots of a span of a medium class read as zero.
-void note_fresh_slots(Span* span);
+// Remembers, after pages may have been returned, which free slots have to be marked resident when they are handed out.
+void note_returned_pages(Span* span);
 
 // Returns to the system the pages of a span on which there is no slot but those for which is_free(slot) holds. Returns the bytes.
 template <class IsFree>

@@ -67,9 +67,10 @@ void collect_queue(Heap* heap, uint32_t budget) {
     heap->carried = next;  // before release_span(), which may come back here through the supply
     const uint32_t freed = collect_pending(span);
     heap->remote_frees.store(heap->remote_frees.load(std::memory_order_relaxed) + freed, std::memory_order_relaxed);
-    note_fresh_slots(span);
-    span->resident_words = 0;  // another thread may have returned pages of pending slots
-    if (span->state != SpanState::kCurrent) {
+    note_returned_pages(span);  // another thread may have returned those of pending slots
+    if (span->state == SpanState::kCurrent) {
+      use_word_again(heap->bins[span->size_class]);
+    } else {
       (span->state == SpanState::kFull ? heap->full : heap->partial[span->size_class]).remove(span);
       place_span(heap, span);
     }

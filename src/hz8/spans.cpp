@@ -2,6 +2,7 @@
 
 #include "common/core/diagnostics.h"
 #include "hz8/hz8.h"
+#include "hz8/reclaim.h"
 
 namespace hakozuna::hz8 {
 namespace {
@@ -94,15 +95,9 @@ bool make_span(char* run, uint32_t size_class, Heap* heap) {
   span->queue_next = nullptr;
   span->next = nullptr;
   span->previous = nullptr;
+  span->unmarked = 0;
   span->fresh = 0;
-  span->resident_words = 0;
-  if (size_class >= mem::kSmallClassCount) {
-    for (uint32_t slot = 0; slot < geometry.slot_count; ++slot) {
-      if (mem::chunk_supply.is_fresh(span->first_slot + size_t{slot} * geometry.slot_bytes, geometry.slot_bytes)) {
-        span->fresh |= uint64_t{1} << slot;
-      }
-    }
-  }
+  note_returned_pages(span);
   for (uint32_t i = 1; i < 1u << geometry.order; ++i) span[i].head_distance = static_cast<uint8_t>(i);
   span->state = SpanState::kCurrent;
   // release: a thread that finds this owner (classify, a remote free) sees the record complete.
@@ -165,10 +160,12 @@ void check_span([[maybe_unused]] const Span* span) {
   for (uint32_t i = 0; i < span->word_count(); ++i) {
     HAKOZUNA_CHECK((span->free_bits[i] & ~low_bits(span->slot_count - i * 64)) == 0, "free bits are bits of slots");
   }
-  HAKOZUNA_CHECK((span->fresh & ~span->free_bits[0]) == 0 || !span->has_one_word(), "a fresh slot is free");
+  HAKOZUNA_CHECK((span->fresh & ~span->unmarked) == 0, "a fresh slot is unmarked");
+  HAKOZUNA_CHECK((span->unmarked & ~span->free_bits[0]) == 0, "an unmarked slot is free");
   for (uint32_t slot = 0; slot < span->slot_count; ++slot) {
     if ((span->free_bits[slot / 64] >> (slot % 64)) & 1 || is_pending(span, slot)) continue;
-    HAKOZUNA_CHECK(!mem::chunk_supply.is_fresh(span->first_slot + size_t{slot} * span->slot_bytes, span->slot_bytes),
+    HAKOZUNA_CHECK(mem::chunk_supply.presence(span->first_slot + size_t{slot} * span->slot_bytes, span->slot_bytes) ==
+                       mem::ChunkSupply::Presence::kAll,
                    "the pages of a live block are resident");
   }
 #endif

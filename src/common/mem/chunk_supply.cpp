@@ -341,16 +341,18 @@ void ChunkSupply::mark_resident(const char* start, size_t bytes) {
   }
 }
 
-bool ChunkSupply::is_fresh(const char* start, size_t bytes) {
+ChunkSupply::Presence ChunkSupply::presence(const char* start, size_t bytes) {
   Region* const region = find_region(start);
   const size_t first = static_cast<size_t>(start - region->base);
+  bool all = true;
+  bool none = true;
   for (size_t chunk = first >> kChunkShift; chunk <= (first + bytes - 1) >> kChunkShift; ++chunk) {
-    if (region->chunk_records[chunk].resident.load(std::memory_order_relaxed) &
-        overlapping_pages(chunk, first, first + bytes)) {
-      return false;
-    }
+    const uint16_t pages = overlapping_pages(chunk, first, first + bytes);
+    const uint16_t resident = region->chunk_records[chunk].resident.load(std::memory_order_relaxed) & pages;
+    all &= resident == pages;
+    none &= resident == 0;
   }
-  return true;
+  return none ? Presence::kNone : all ? Presence::kAll : Presence::kPart;
 }
 
 size_t ChunkSupply::discard(char* start, size_t bytes) {

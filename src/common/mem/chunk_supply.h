@@ -85,10 +85,11 @@ class ChunkSupply {
   bool purge_pending() const { return purge_pending_.load(std::memory_order_relaxed); }
 
   // Marks the pages of a range of a used run as holding memory / returns the resident ones to the system (range rounded inwards;
-  // returns the bytes) / says whether all pages that overlap the range are without memory and so read as zero.
+  // returns the bytes) / says how many of the pages that overlap the range are resident: one that is not reads as zero.
   void mark_resident(const char* start, size_t bytes);
   size_t discard(char* start, size_t bytes);
-  bool is_fresh(const char* start, size_t bytes);
+  enum class Presence : uint8_t { kNone, kPart, kAll };
+  Presence presence(const char* start, size_t bytes);
 
   // Bytes of a used run by state; the three add up to the run.
   struct Residency {

@@ -31,6 +31,16 @@ LargeBlock* LargeBlocks::new_record() {
   return static_cast<LargeBlock*>(metadata.allocate(sizeof(LargeBlock)));
 }
 
+void LargeBlocks::count_live(const LargeBlock* block) {
+  live_bytes_.fetch_add(block->usable, std::memory_order_relaxed);
+  slack_bytes_.fetch_add(block->bytes - block->usable, std::memory_order_relaxed);
+}
+
+void LargeBlocks::count_not_live(const LargeBlock* block) {
+  live_bytes_.fetch_sub(block->usable, std::memory_order_relaxed);
+  slack_bytes_.fetch_sub(block->bytes - block->usable, std::memory_order_relaxed);
+}
+
 LargeBlock* LargeBlocks::take_cached(size_t bytes, size_t alignment) {
   os::LockGuard guard(lock_);
   LargeBlock* best = nullptr;
@@ -44,7 +54,8 @@ LargeBlock* LargeBlocks::take_cached(size_t bytes, size_t alignment) {
   if (!best) return nullptr;
   cached_.remove(best);
   cached_bytes_.fetch_sub(best->bytes, std::memory_order_relaxed);
-  live_bytes_.fetch_add(best->bytes, std::memory_order_relaxed);
+  best->usable = bytes;
+  count_live(best);
   // release: pairs with the acquire of release(): the next owner's free sees a complete record.
   best->state.store(LargeBlock::State::kLive, std::memory_order_release);
   return best;
@@ -62,7 +73,7 @@ void* LargeBlocks::allocate(size_t bytes, size_t alignment, bool zeroed, const P
     }
     return block->start;
   }
-  if (policy.limit_bytes != 0 && live_bytes() + cached_bytes() + mapping > policy.limit_bytes) {
+  if (policy.limit_bytes != 0 && mapped_bytes() + mapping > policy.limit_bytes) {
     return nullptr;
   }
   LargeBlock* const block = new_record();
@@ -82,8 +93,9 @@ void* LargeBlocks::allocate(size_t bytes, size_t alignment, bool zeroed, const P
   if (policy.huge_pages) os::hint_huge_pages(start, mapping, os::HugePageHint::kPrefer);
   block->start = start;
   block->bytes = mapping;
+  block->usable = mapping;
   block->state.store(LargeBlock::State::kLive, std::memory_order_release);  // as in take_cached()
-  live_bytes_.fetch_add(mapping, std::memory_order_relaxed);
+  count_live(block);
   return start;
 }
 
@@ -99,7 +111,7 @@ bool LargeBlocks::release(LargeBlock* block, uint64_t now_ms, uint64_t budget_by
   List<LargeBlock> excess;
   {
     os::LockGuard guard(lock_);
-    live_bytes_.fetch_sub(block->bytes, std::memory_order_relaxed);
+    count_not_live(block);
     purge_scheduled = cached_.empty();
     cached_.push_front(block);
     block->freed_at = now_ms;
@@ -147,9 +159,14 @@ void* LargeBlocks::resize(LargeBlock* block, size_t bytes, const Policy& policy)
   if (mapping == 0) return nullptr;
   const size_t old_bytes = block->bytes;
   // Staying is right while at most an eighth is wasted.
-  if (mapping <= old_bytes && old_bytes - mapping <= mapping / 8) return block->start;
+  if (mapping <= old_bytes && old_bytes - mapping <= mapping / 8) {
+    count_not_live(block);
+    block->usable = mapping;
+    count_live(block);
+    return block->start;
+  }
   if (mapping > old_bytes && policy.limit_bytes != 0 &&
-      live_bytes() + cached_bytes() + (mapping - old_bytes) > policy.limit_bytes) {
+      mapped_bytes() + (mapping - old_bytes) > policy.limit_bytes) {
     return nullptr;
   }
   char* const old_start = block->start;
@@ -167,13 +184,11 @@ void* LargeBlocks::resize(LargeBlock* block, size_t bytes, const Policy& policy)
     page_map.set(block->start, old_bytes, PageMap::Kind::kLargeBlock, block);
     return nullptr;
   }
+  count_not_live(block);
   block->start = start;
   block->bytes = mapping;
-  if (mapping > old_bytes) {
-    live_bytes_.fetch_add(mapping - old_bytes, std::memory_order_relaxed);
-  } else {
-    live_bytes_.fetch_sub(old_bytes - mapping, std::memory_order_relaxed);
-  }
+  block->usable = mapping;
+  count_live(block);
   return start;
 }
 

@@ -21,7 +21,8 @@ struct LargeBlock {
   LargeBlock* next;
   LargeBlock* previous;
   char* start;
-  size_t bytes;                // of the mapping; all of it is usable
+  size_t bytes;                // of the mapping, a multiple of a chunk
+  size_t usable;               // what malloc_usable_size() says: up to an eighth less for a reused mapping
   uint64_t freed_at;           // ms
   std::atomic<State> state;    // kLive -> kCached by whoever frees it (exchange: the one that sees kLive wins)
 };
@@ -54,28 +55,35 @@ class LargeBlocks {
   size_t purge(uint64_t now_ms, uint64_t delay_ms);
   bool purge_pending() const { return cached_bytes_.load(std::memory_order_relaxed) != 0; }
 
+  // Usable bytes of live blocks, and what their mappings have beyond.
   uint64_t live_bytes() const { return live_bytes_.load(std::memory_order_relaxed); }
+  uint64_t slack_bytes() const { return slack_bytes_.load(std::memory_order_relaxed); }
   uint64_t cached_bytes() const { return cached_bytes_.load(std::memory_order_relaxed); }
   uint64_t purge_calls() const { return purge_calls_.load(std::memory_order_relaxed); }
   uint64_t purged_bytes() const { return purged_bytes_.load(std::memory_order_relaxed); }
 
   os::Lock& lock() { return lock_; }
 
-  // The mapping of a request; 0 if it exceeds PTRDIFF_MAX.
+  // The mapping of a request, at least a chunk; 0 if it exceeds PTRDIFF_MAX.
   static size_t mapping_bytes(size_t bytes) {
-    return bytes > static_cast<size_t>(PTRDIFF_MAX) - kChunkBytes ? 0 : align_up(bytes, kChunkBytes);
+    if (bytes > static_cast<size_t>(PTRDIFF_MAX) - kChunkBytes) return 0;
+    return bytes == 0 ? kChunkBytes : align_up(bytes, kChunkBytes);
   }
 
  private:
   LargeBlock* new_record();
   LargeBlock* take_cached(size_t bytes, size_t alignment);
   void unmap(LargeBlock* block);
+  void count_live(const LargeBlock* block);
+  void count_not_live(const LargeBlock* block);
+  uint64_t mapped_bytes() const { return live_bytes() + slack_bytes() + cached_bytes(); }
 
   os::Lock lock_{os::Rank::kLargeBlocks};
   List<LargeBlock> cached_;             // most recently freed first
   LargeBlock* free_records_ = nullptr;  // linked by next
   // Changed under the lock or by atomic adds; read without: statistics and hints, relaxed.
   std::atomic<uint64_t> live_bytes_{0};
+  std::atomic<uint64_t> slack_bytes_{0};
   std::atomic<uint64_t> cached_bytes_{0};
   std::atomic<uint64_t> purge_calls_{0};
   std::atomic<uint64_t> purged_bytes_{0};
