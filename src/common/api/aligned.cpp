@@ -21,7 +21,8 @@ HAKOZUNA_EXPORT void* aligned_alloc(size_t alignment, size_t size) noexcept {
 }
 
 // As glibc: an alignment that is not a power of two is rounded up to one.
-HAKOZUNA_EXPORT void* memalign(size_t alignment, size_t size) noexcept {
+// Not inlined, for the reason given at realloc().
+HAKOZUNA_EXPORT [[gnu::noinline]] void* memalign(size_t alignment, size_t size) noexcept {
   if (!is_power_of_two(alignment)) [[unlikely]] {
     constexpr size_t kLargestPowerOfTwo = SIZE_MAX / 2 + 1;
     if (alignment > kLargestPowerOfTwo) {
@@ -47,7 +48,7 @@ HAKOZUNA_EXPORT int posix_memalign(void** result, size_t alignment, size_t size)
 }
 
 HAKOZUNA_EXPORT void* valloc(size_t size) noexcept {
-  return ServedLine::allocate_aligned(hakozuna::os::page_bytes(), size);
+  return memalign(hakozuna::os::page_bytes(), size);
 }
 
 // As valloc, in whole pages.
@@ -58,7 +59,7 @@ HAKOZUNA_EXPORT void* pvalloc(size_t size) noexcept {
     errno = ENOMEM;
     return nullptr;
   }
-  return ServedLine::allocate_aligned(page, hakozuna::align_down(padded, page));
+  return memalign(page, hakozuna::align_down(padded, page));
 }
 
 extern "C" {

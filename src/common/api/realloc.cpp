@@ -64,7 +64,9 @@ void* resize(void* block, size_t size) {
 }  // namespace
 }  // namespace hakozuna::api
 
-HAKOZUNA_EXPORT void* realloc(void* block, size_t size) noexcept {
+// Not inlined into its relatives: they call it. Tools that put their own functions in place of ours, valgrind first of all, know realloc and not
+// always the others, and a block of our heap must not reach their free.
+HAKOZUNA_EXPORT [[gnu::noinline]] void* realloc(void* block, size_t size) noexcept {
   return hakozuna::api::resize(block, size);
 }
 
@@ -74,13 +76,13 @@ HAKOZUNA_EXPORT void* reallocarray(void* block, size_t count, size_t size) noexc
     errno = ENOMEM;
     return nullptr;
   }
-  return hakozuna::api::resize(block, bytes);
+  return realloc(block, bytes);
 }
 
 // BSD: as realloc, but a block that cannot be resized is freed.
 HAKOZUNA_EXPORT void* reallocf(void* block, size_t size) noexcept {
-  void* const resized = hakozuna::api::resize(block, size);
-  if (!resized && size != 0) hakozuna::api::ServedLine::deallocate(block);
+  void* const resized = realloc(block, size);
+  if (!resized && size != 0) free(block);
   return resized;
 }
 
