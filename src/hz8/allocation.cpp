@@ -178,10 +178,11 @@ Heap* attentive_heap() {
 
 void* allocate_slow(size_t size) noexcept {
   Heap* const heap = thread_heap;
-  if (heap->attention_skip != 0 && size <= mem::kSmallLimit) [[likely]] {
+  const uint32_t skip = heap->attention_skip.load(std::memory_order_relaxed);
+  if (skip != 0 && size <= mem::kSmallLimit) [[likely]] {
     // Armed, but the clock need not be looked at yet (or a bin has run dry, which falls through). &no_heap never skips.
-    --heap->attention_skip;
-    if (void* const slot = take_slot(heap->bins[mem::small_class_of(size)])) [[likely]] return slot;
+    heap->attention_skip.store(skip - 1, std::memory_order_relaxed);
+    if (void* const slot = take_slot(*small_bin(heap, size))) [[likely]] return slot;
     if (void* const slot = allocate_small(heap, mem::small_class_of(size))) return slot;
     return out_of_memory();
   }

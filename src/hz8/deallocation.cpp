@@ -105,7 +105,7 @@ void free_event(Span* span) noexcept {
       span->countdown = kNoEvent;
       return;
   }
-  heap->attention_skip = 0;  // what just became free is to be looked at in time
+  heap->attention_skip.store(0, std::memory_order_relaxed);  // what just became free is to be looked at in time
   count_event(heap);
 }
 

@@ -30,7 +30,7 @@ void start_heap(Heap* heap) {
   }
   heap->after_exit = exit_handler_has_run;
   heap->thread_id = exit_handler_has_run ? os::thread_id() : 0;
-  heap->attention_skip = 0;
+  heap->attention_skip.store(0, std::memory_order_relaxed);
   heap->attention_step = 1;
   heap->events = 0;
   heap->tick_due = 0;
@@ -89,6 +89,16 @@ void end_heap(Heap* heap) {
   // or by the heap's next user.
   // acquire: pairs with the push in deliver().
   deliver_all(heap->queue.exchange(nullptr, std::memory_order_acquire));
+}
+
+// Empties the record of a heap whose thread did not survive the fork. Its lists may be half changed; the spans are found otherwise.
+void forget_contents(Heap* heap) {
+  for (List<Span>& partial : heap->partial) partial.reset();
+  heap->full.reset();
+  heap->carried = nullptr;
+  heap->queue.store(nullptr, std::memory_order_relaxed);
+  heap->cached_count = 0;
+  heap->cached_bytes = 0;
 }
 
 }  // namespace
@@ -153,7 +163,7 @@ void reap_heaps() {
 }
 
 void request_attention() {
-  for_each_heap([](Heap* heap) { heap->fast_limit.store(0, std::memory_order_relaxed); });
+  for_each_heap([](Heap* heap) { heap->request_attention(); });
 }
 
 void forget_other_heaps_after_fork() {
@@ -165,20 +175,19 @@ void forget_other_heaps_after_fork() {
       others = true;
       heap_registry.serving.remove(heap);
       heap_registry.ended.push_front(heap);
-      --heap_registry.serving_count;
-      // Its lists may be half changed. The spans are found by the walk below.
-      for (List<Span>& partial : heap->partial) partial.reset();
-      heap->full.reset();
-      heap->carried = nullptr;
-      heap->queue.store(nullptr, std::memory_order_relaxed);
       heap->state = HeapState::kDead;
-      heap->cached_count = 0;
-      heap->cached_bytes = 0;
+      --heap_registry.serving_count;
     }
     heap = next;
   }
+  // Also those that had ended before: a purging thread may have been at their caches.
+  for (Heap* heap = heap_registry.ended.first(); heap; heap = heap->next) {
+    new (&heap->cache_lock) os::Lock(os::Rank::kHeapCache);  // whoever held it is gone
+  }
   if (!others) return;
 
+  // Tokens on queues are forgotten with the queues: the walk below sees to every pending bit.
+  for (Heap* heap = heap_registry.ended.first(); heap; heap = heap->next) forget_contents(heap);
   if (mine != &no_heap) {
     mine->carried = nullptr;
     mine->queue.store(nullptr, std::memory_order_relaxed);

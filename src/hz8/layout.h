@@ -113,6 +113,13 @@ struct Heap {
   // For the heap of threads that have none.
   constexpr explicit Heap(const Bin& first) : bins{first} {}
 
+  // Makes the owner look after its heap at its next allocation. Any thread. seq_cst: after what it is to look at has been published; pairs
+  // with attend().
+  void request_attention() {
+    attention_skip.store(0, std::memory_order_relaxed);
+    fast_limit.store(0, std::memory_order_seq_cst);
+  }
+
   // Requests above this take the slow path: kSmallLimit, or 0 when the heap has something to attend to. Any thread may set it to 0
   // (relaxed: what to attend to is published by other words); the owner sets it back before it looks.
   std::atomic<size_t> fast_limit{0};
@@ -123,13 +130,15 @@ struct Heap {
   HeapState state = HeapState::kUnused;             // under the registry lock
   bool after_exit = false;             // made by a thread whose exit handler has run: no second one may come
   uint32_t thread_id = 0;          // set with after_exit
-  uint32_t attention_skip = 0;     // allocations to serve before the clock is looked at again
   uint32_t attention_step = 1;     // how many to skip next time
   uint32_t events = 0;             // slow events since the last look at whether to arm the timer
   uint32_t detach_next = 0;        // the bin whose idleness is checked next
   uint64_t tick_due = 0;           // ms; 0: nothing to do later
   uint64_t idle_word[mem::kClassCount] = {};  // the bins' words when last looked at
   // Relaxed: hints between threads.
+  // Allocations the owner serves before it looks at the clock again. Who asks for attention sets it to 0; that may be lost to a simultaneous
+  // decrement, which delays the answer by as many allocations.
+  std::atomic<uint32_t> attention_skip{0};
   std::atomic<uint64_t> seen_at{0};        // when the owner last looked after its heap, ms
   std::atomic<bool> flush_requested{false};    // by trim: give up everything that is free
   Heap* next = nullptr;                  // registry list

@@ -8,12 +8,13 @@
 namespace hakozuna::hz8 {
 namespace {
 
-// Every lock but those of the heaps' caches, in ascending rank. The caches of other threads are found again in the child by looking
-// for runs without a span; the forking thread's own is not in use.
+// Every lock but those of other heaps' caches, in ascending rank. What is in the caches of other threads is found again in the child
+// by looking for runs without a span; the forking thread's own, which a purging thread may be at, stays as it is.
 template <class Operation>
 void for_each_lock(Operation&& operation) {
   operation(heap_registry.lock);
   operation(orphan_lock());
+  operation(thread_heap->cache_lock);
   operation(mem::large_blocks.lock());
   operation(mem::chunk_supply.lock());
   operation(mem::page_map.lock());

@@ -116,7 +116,7 @@ void attend(Heap* heap) {
   }
   heap->attention_step = busy ? heap->attention_step * 2 : 1;
   if (heap->attention_step > kLongestSkip) heap->attention_step = kLongestSkip;
-  heap->attention_skip = heap->attention_step - 1;
+  heap->attention_skip.store(heap->attention_step - 1, std::memory_order_relaxed);
   heap->fast_limit.store(0, std::memory_order_relaxed);  // stay armed; a concurrent request says the same
 }
 
@@ -197,7 +197,7 @@ size_t Hz8::trim(size_t keep_bytes) noexcept {
       bytes += discard_pending_pages(batch[i]);
       give_up_cached_runs(batch[i], UINT32_MAX);
       batch[i]->flush_requested.store(true, std::memory_order_relaxed);
-      batch[i]->fast_limit.store(0, std::memory_order_relaxed);
+      batch[i]->request_attention();
       last = batch[i];
     }
   }

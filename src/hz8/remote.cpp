@@ -43,7 +43,7 @@ void deliver(Span* span) {
       // queue. Includes the release that publishes queue_next.
     } while (!owner->queue.compare_exchange_weak(head, span, std::memory_order_seq_cst,
                                                  std::memory_order_relaxed));
-    if (!head) owner->fast_limit.store(0, std::memory_order_seq_cst);
+    if (!head) owner->request_attention();
     return;
   }
 }

@@ -22,6 +22,14 @@ constexpr size_t kSmallestRegion = size_t{8} << 20;
 // Runs detached from the lists in one go when purging, so that the system calls happen outside the lock.
 constexpr uint32_t kPurgeBatch = 32;
 
+// Whether what became free at `freed_at` has been so for `delay_ms` at `now`, which may have been read a little before: then the
+// difference has wrapped and it is young, not 49 days old.
+bool is_old(uint32_t now, uint32_t freed_at, uint64_t delay_ms) {
+  constexpr uint32_t kLateReader = 60'000;  // ms a thread may be held up between reading the clock and coming here
+  const uint32_t age = now - freed_at;
+  return delay_ms == 0 || (age >= delay_ms && age < UINT32_MAX - kLateReader);
+}
+
 uint16_t all_pages() {
   return static_cast<uint16_t>(low_bits(static_cast<uint32_t>(kChunkBytes / os::page_bytes())));
 }
@@ -40,18 +48,20 @@ uint16_t overlapping_pages(size_t chunk, size_t first, size_t end) {
 
 bool ChunkSupply::initialise(size_t line_record_bytes) {
   os::LockGuard guard(lock_);
-  if (primary_base) return true;
+  if (region_count_.load(std::memory_order_relaxed) != 0) return true;
   line_record_bytes_ = line_record_bytes;
   const size_t wanted = size_t{1} << (log2_floor(os::physical_memory_bytes()) + 2);
   const size_t allowed = os::address_space_limit_bytes() / 4;
   size_t bytes = wanted < allowed ? wanted : size_t{1} << log2_floor(allowed | 1);
   if (bytes > kLargestRegion) bytes = kLargestRegion;
   for (; bytes >= kSmallestRegion; bytes /= 2) {
-    if (Region* const region = add_region(bytes)) {
+    const Region* const region = add_region(bytes);
+    if (!region) continue;
+    if (this == &chunk_supply) {
       primary_base = region->base;
       primary_bytes = region->bytes;
-      return true;
     }
+    return true;
   }
   return false;
 }
@@ -91,7 +101,7 @@ Region* ChunkSupply::add_region(size_t bytes) {
   return &region;
 }
 
-bool ChunkSupply::commit_more(Region& region) {
+bool ChunkSupply::commit_more(Region& region, uint64_t limit_bytes) {
   const size_t committed = region.committed.load(std::memory_order_relaxed);
   const size_t runs = committed - static_cast<size_t>(region.first_run - region.base);
   size_t step = align_down(runs / 4, kBlockBytes);
@@ -100,6 +110,7 @@ bool ChunkSupply::commit_more(Region& region) {
   const size_t page = os::page_bytes();
   for (; step >= kBlockBytes; step = align_down(step / 2, kBlockBytes)) {
     if (committed + step > region.bytes) continue;
+    if (limit_bytes != 0 && mapped_bytes_ + step > limit_bytes) continue;
     const size_t old_chunks = committed >> kChunkShift;
     const size_t new_chunks = (committed + step) >> kChunkShift;
     const size_t line_old = align_up(old_chunks * line_record_bytes_, page);
@@ -125,7 +136,7 @@ bool ChunkSupply::carve_block(uint64_t limit_bytes) {
     const size_t carved = static_cast<size_t>(region.carved - region.base);
     if (carved == region.committed.load(std::memory_order_relaxed)) {
       if (limit_bytes != 0 && mapped_bytes_ + kBlockBytes > limit_bytes) return false;
-      if (!commit_more(region)) continue;
+      if (!commit_more(region, limit_bytes)) continue;
     }
     region.carved += kBlockBytes;
     insert_free(region, carved >> kChunkShift, kMaxRunOrder, 0);
@@ -147,10 +158,9 @@ bool ChunkSupply::grow(uint64_t limit_bytes) {
 
 Region* ChunkSupply::find_region(const void* address) {
   const char* const byte = static_cast<const char*>(address);
-  Region* region = nullptr;
-  if (static_cast<size_t>(byte - primary_base) < primary_bytes) {
-    region = &regions_[0];
-  } else {
+  Region* region = &regions_[0];
+  if (region_count_.load(std::memory_order_acquire) == 0) return nullptr;  // pairs with add_region()
+  if (static_cast<size_t>(byte - region->base) >= region->bytes) {
     const PageMap::Entry entry = page_map.find(address);
     if (entry.kind != PageMap::Kind::kRegion) return nullptr;
     region = static_cast<Region*>(entry.object);
@@ -283,7 +293,7 @@ ChunkRecord* ChunkSupply::first_to_purge(uint32_t now, uint64_t delay_ms) {
     // The oldest are at the end, but for joined runs, which stand where their youngest part put them: look at a few.
     ChunkRecord* record = warm_[order].last();
     for (int looked = 0; record && looked < 8; ++looked, record = record->previous) {
-      if (now - record->freed_at >= delay_ms) return record;
+      if (is_old(now, record->freed_at, delay_ms)) return record;
     }
   }
   return nullptr;

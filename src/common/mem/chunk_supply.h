@@ -133,7 +133,7 @@ class ChunkSupply {
   Region* add_region(size_t bytes);
   bool grow(uint64_t limit_bytes);
   bool carve_block(uint64_t limit_bytes);
-  bool commit_more(Region& region);
+  bool commit_more(Region& region, uint64_t limit_bytes);
   char* take(uint32_t order, bool warm);
   void insert_free(Region& region, size_t chunk, uint32_t order, uint32_t freed_at);
   void unlink_free(ChunkRecord& record);
@@ -156,9 +156,10 @@ class ChunkSupply {
   std::atomic<uint64_t> purged_bytes_{0};
 };
 
+// That of the process. (A unit test makes others, which share nothing with it but the page map.)
 extern ChunkSupply chunk_supply;
 
-// The fast test for "ours": the offset of an address from primary_base is below primary_bytes. Both are 0 before initialise() and constant
+// The fast test for "ours", of chunk_supply only: the offset of an address from primary_base is below primary_bytes. Both are 0 before initialise() and constant
 // afterwards, so that they need not be atomic: who has a pointer of ours has it from after initialise(). Variables of their own
 // and hidden, so that a free reads each with one instruction.
 [[gnu::visibility("hidden")]] extern char* primary_base;
