@@ -179,7 +179,6 @@ void Hz8::thread_flush() noexcept {
 }
 
 size_t Hz8::trim(size_t keep_bytes) noexcept {
-  const uint64_t now = os::coarse_milliseconds();
   size_t bytes = 0;
   if (thread_heap != &no_heap) bytes += flush_heap(thread_heap);
   reap_heaps();
@@ -202,6 +201,7 @@ size_t Hz8::trim(size_t keep_bytes) noexcept {
     }
   }
   bytes += discard_orphan_pages();
+  const uint64_t now = os::coarse_milliseconds();  // after everything above became free
   bytes += mem::large_blocks.purge(now, 0);
   bytes += mem::chunk_supply.purge(now, 0, keep_bytes);
   return bytes;

@@ -145,7 +145,7 @@ size_t LargeBlocks::purge(uint64_t now_ms, uint64_t delay_ms) {
     {
       os::LockGuard guard(lock_);
       oldest = cached_.last();
-      if (!oldest || now_ms < oldest->freed_at + delay_ms) return purged;
+      if (!oldest || (delay_ms != 0 && now_ms < oldest->freed_at + delay_ms)) return purged;
       cached_.remove(oldest);
       cached_bytes_.fetch_sub(oldest->bytes, std::memory_order_relaxed);
     }
