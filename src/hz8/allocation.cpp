@@ -101,6 +101,7 @@ bool refill(Heap* heap, uint32_t size_class) {
   if (carve(heap, size_class)) return true;
   // Before failing, everything of our own that could be of use.
   collect_queue(heap, UINT32_MAX);
+  mem::large_blocks.purge(UINT64_MAX, 0);
   return install_partial(heap, size_class) || carve(heap, size_class);
 }
 
@@ -263,8 +264,8 @@ void release_span(Heap* heap, Span* span) {
   cache_run(heap, run, order);
 }
 
-void release_run(char* run, uint32_t order) {
-  if (mem::chunk_supply.release_run(run, order, os::coarse_milliseconds(), core::retain_bytes())) {
+void release_run(char* run, uint32_t order, uint32_t freed_at) {
+  if (mem::chunk_supply.release_run(run, order, freed_at, core::retain_bytes())) {
     request_attention();
   }
 }
@@ -301,7 +302,7 @@ void cache_run(Heap* heap, char* run, uint32_t order) {
     heap->cached[heap->cached_count++] = {run, order, static_cast<uint32_t>(os::coarse_milliseconds())};
     heap->cached_bytes += bytes;
   }
-  for (uint32_t i = 0; i < evicted_count; ++i) release_run(evicted[i].run, evicted[i].order);
+  for (uint32_t i = 0; i < evicted_count; ++i) release_run(evicted[i].run, evicted[i].order, evicted[i].freed_at);
 }
 
 bool is_cached_run(const Heap* heap, const char* run) {
@@ -330,7 +331,7 @@ bool give_up_cached_runs(Heap* heap, uint32_t before) {
     heap->cached_count = kept;
     some_stay = kept != 0;
   }
-  for (uint32_t i = 0; i < count; ++i) release_run(given_up[i].run, given_up[i].order);
+  for (uint32_t i = 0; i < count; ++i) release_run(given_up[i].run, given_up[i].order, given_up[i].freed_at);
   return some_stay;
 }
 

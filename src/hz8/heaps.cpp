@@ -168,11 +168,9 @@ void request_attention() {
 
 void forget_other_heaps_after_fork() {
   Heap* const mine = thread_heap;
-  bool others = false;
   for (Heap* heap = heap_registry.serving.first(); heap;) {
     Heap* const next = heap->next;
     if (heap != mine) {
-      others = true;
       heap_registry.serving.remove(heap);
       heap_registry.ended.push_front(heap);
       heap->state = HeapState::kDead;
@@ -184,15 +182,14 @@ void forget_other_heaps_after_fork() {
   for (Heap* heap = heap_registry.ended.first(); heap; heap = heap->next) {
     new (&heap->cache_lock) os::Lock(os::Rank::kHeapCache);  // whoever held it is gone
   }
-  if (!others) return;
-
   // Tokens on queues are forgotten with the queues: the walk below sees to every pending bit.
   for (Heap* heap = heap_registry.ended.first(); heap; heap = heap->next) forget_contents(heap);
   if (mine != &no_heap) {
     mine->carried = nullptr;
     mine->queue.store(nullptr, std::memory_order_relaxed);
   }
-  // The walk must not change the runs it goes over: runs to give back are linked through their records and released afterwards.
+  // Whatever the other threads were doing, the spans are found by a walk over all runs, also when none of them had a heap: one may have held
+  // a token. The walk must not change the runs it goes over: runs to give back are linked through their records and released afterwards.
   Span* to_release = nullptr;
   mem::chunk_supply.for_each_run([&](char* record, char* run, uint32_t order) {
     Span* const span = reinterpret_cast<Span*>(record);

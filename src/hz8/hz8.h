@@ -92,6 +92,7 @@ class Hz8 {
   static size_t good_size(size_t size) noexcept;
   static Classification classify(const void* address) noexcept;
   static void thread_flush() noexcept;
+  static void purge() noexcept;
   static size_t trim(size_t keep_bytes) noexcept;
   static void fork_prepare() noexcept;
   static void fork_parent() noexcept;

@@ -14,6 +14,8 @@ struct Orphans {
   List<Span> full[mem::kClassCount];
   // How many are in with_free_slots; read without the lock (relaxed) to pass by quickly.
   std::atomic<uint32_t> count[mem::kClassCount];
+  // When a span with free slots was last put on a list, ms; 0 if its pages have been returned since. Relaxed: a hint.
+  std::atomic<uint64_t> changed_at{0};
 };
 constinit Orphans orphans;
 
@@ -26,6 +28,7 @@ void insert(Span* span) {
     span->state = SpanState::kOrphan;
     orphans.with_free_slots[c].push_back(span);
     orphans.count[c].fetch_add(1, std::memory_order_relaxed);
+    orphans.changed_at.store(os::coarse_milliseconds(), std::memory_order_relaxed);
   }
 }
 
@@ -84,6 +87,8 @@ bool collect_orphan(Span* span) {
   {
     os::LockGuard guard(orphans.lock);
     if (span->owner.load(std::memory_order_relaxed)) return false;
+    // No orphan: a double free that raced with the return of the span. There is nothing left to collect.
+    if (span->state != SpanState::kOrphan && span->state != SpanState::kOrphanFull) return true;
     remove(span);
     collect_pending(span);
     note_returned_pages(span);
@@ -100,6 +105,15 @@ bool collect_orphan(Span* span) {
   }
   if (run) release_run(run, order);
   return true;
+}
+
+bool purge_orphans(uint64_t now_ms, uint64_t delay_ms) {
+  const uint64_t changed_at = orphans.changed_at.load(std::memory_order_relaxed);
+  if (changed_at == 0) return false;
+  if (now_ms < changed_at + delay_ms) return true;
+  orphans.changed_at.store(0, std::memory_order_relaxed);
+  discard_orphan_pages();
+  return false;
 }
 
 size_t discard_orphan_pages() {

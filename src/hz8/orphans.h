@@ -18,6 +18,9 @@ bool collect_orphan(Span* span);
 // Returns the free pages of all orphans to the system. Returns the bytes.
 size_t discard_orphan_pages();
 
+// The same, once nothing has changed among the orphans for `delay_ms`. Returns whether there is more to do later.
+bool purge_orphans(uint64_t now_ms, uint64_t delay_ms);
+
 os::Lock& orphan_lock();
 
 }  // namespace hakozuna::hz8

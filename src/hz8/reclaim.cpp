@@ -60,14 +60,14 @@ void tick(Heap* heap, uint64_t now) {
   heap->tick_due = more ? now + tick_ms() : 0;
 }
 
-// Heaps whose owners have not been seen for a while and have something on their queue: their pages are returned for them.
+// Heaps whose owners have not been seen for a while: what is on their queues, and their cached runs, is returned for them.
 bool serve_sleeping_heaps(uint64_t now) {
   bool more = false;
   Heap* batch[kHeapBatch];
   uint32_t count = 0;
   const uint64_t delay = core::purge_delay_ms();
   for_each_heap([&](Heap* heap) {
-    const bool has_work = heap->queue.load(std::memory_order_relaxed) != nullptr;
+    const bool has_work = heap->queue.load(std::memory_order_relaxed) != nullptr || has_cached_runs(heap);
     if (!has_work || heap == thread_heap) return;
     if (now - heap->seen_at.load(std::memory_order_relaxed) < delay) {
       more = true;
@@ -77,15 +77,20 @@ bool serve_sleeping_heaps(uint64_t now) {
       more = true;
     }
   });
-  for (uint32_t i = 0; i < count; ++i) discard_pending_pages(batch[i]);
+  for (uint32_t i = 0; i < count; ++i) {
+    discard_pending_pages(batch[i]);
+    give_up_cached_runs(batch[i], static_cast<uint32_t>(now - delay));
+  }
   return more;
 }
 
 // What no thread owns, or an absent one. At most one thread at a time and not more often than useful. Returns whether there is more to do later.
 bool purge_shared(uint64_t now) {
   static constinit std::atomic<uint64_t> next_at{0};
+  static constinit std::atomic<bool> last_said_more{false};
   uint64_t due = next_at.load(std::memory_order_relaxed);
-  if (now < due) return true;
+  if (now < due) return last_said_more.load(std::memory_order_relaxed) || mem::chunk_supply.purge_pending() ||
+                        mem::large_blocks.purge_pending();
   // relaxed: only chooses one thread.
   if (!next_at.compare_exchange_strong(due, now + tick_ms() / 4, std::memory_order_relaxed)) return true;
   const uint64_t delay = core::purge_delay_ms();
@@ -93,7 +98,10 @@ bool purge_shared(uint64_t now) {
   mem::large_blocks.purge(now, delay);
   reap_heaps();
   const bool sleeping = serve_sleeping_heaps(now);
-  return sleeping || mem::chunk_supply.purge_pending() || mem::large_blocks.purge_pending();
+  const bool orphans = purge_orphans(now, delay);
+  const bool more = sleeping || orphans || mem::chunk_supply.purge_pending() || mem::large_blocks.purge_pending();
+  last_said_more.store(more, std::memory_order_relaxed);
+  return more;
 }
 
 }  // namespace
@@ -111,9 +119,7 @@ void attend(Heap* heap) {
   if (heap->tick_due == 0 && has_queued(heap)) heap->tick_due = now + tick_ms();
   if (heap->tick_due != 0 && now >= heap->tick_due) tick(heap, now);
   const bool shared = purge_shared(now);
-  if (heap->tick_due == 0 && !(shared && (mem::chunk_supply.purge_pending() || mem::large_blocks.purge_pending()))) {
-    return;
-  }
+  if (heap->tick_due == 0 && !shared) return;
   heap->attention_step = busy ? heap->attention_step * 2 : 1;
   if (heap->attention_step > kLongestSkip) heap->attention_step = kLongestSkip;
   heap->attention_skip.store(heap->attention_step - 1, std::memory_order_relaxed);
@@ -177,6 +183,8 @@ void Hz8::thread_flush() noexcept {
   Heap* const heap = thread_heap;
   if (heap != &no_heap) flush_heap(heap);
 }
+
+void Hz8::purge() noexcept { purge_shared(os::coarse_milliseconds()); }
 
 size_t Hz8::trim(size_t keep_bytes) noexcept {
   size_t bytes = 0;

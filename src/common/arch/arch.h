@@ -36,6 +36,4 @@ inline bool test_and_set_bit(uint64_t& word, uint64_t index) {
 #endif
 }
 
-inline void prefetch_for_write(const void* address) { __builtin_prefetch(address, 1); }
-
 }  // namespace hakozuna::arch

@@ -1,9 +1,9 @@
 // Layer core: what is the same for all lines and is neither memory nor system.
 //
-//   line.h         what a line is: the concept the front door, the tests and the benches are
-//   written against options.h      the options, by name and type, and at run time diagnostics.h one
-//   line about what is wrong, and what happens then statistics.h   the statistics as JSON, table
-//   and XML
+//   line.h         what a line is: the concept the front door, the tests and the benches know
+//   options.h      the options, by name and type, and at run time
+//   diagnostics.h  one line about what is wrong, and what happens then
+//   statistics.h   the statistics as JSON, table and XML
 //
 // Behind options.h: option_table.h (the one table), environment.h (where settings come from),
 // option_values.h (what holds now), option_messages.h (complaints and help).

@@ -42,6 +42,8 @@ struct Classification {
 //
 // usable_size() is 0 for anything that is not a valid block of ours. good_size() is the usable size allocate(size) would give, 0 if none.
 //
+// purge() returns what has been free for HAKOZUNA_PURGE_DELAY_MS, as slow paths do in passing: for a thread that does nothing else.
+//
 // fork_prepare() takes every lock of the line and the layers below it that uses locks of its own, fork_parent()/fork_child() release or
 // re-create them; the front door registers them.
 template <class L>
@@ -58,6 +60,7 @@ concept Line = requires(void* block, const void* address, size_t size, hakozuna_
   { L::good_size(size) } noexcept -> std::same_as<size_t>;
   { L::classify(address) } noexcept -> std::same_as<Classification>;
   { L::thread_flush() } noexcept -> std::same_as<void>;
+  { L::purge() } noexcept -> std::same_as<void>;
   { L::trim(/*keep_bytes=*/size) } noexcept -> std::same_as<size_t>;  // bytes returned to the OS
   { L::fork_prepare() } noexcept -> std::same_as<void>;
   { L::fork_parent() } noexcept -> std::same_as<void>;

@@ -56,16 +56,17 @@ inline constexpr Option option_table[kOptionCount] = {
      "line of JSON"},
     {"PURGE_DELAY_MS", Option::Type::kNumber, true, 500, 0, 60000, nullptr,
      "How many milliseconds free memory stays resident for reuse before it is given back to the "
-     "system. 0 gives it back at once"},
+     "system. 0 gives it back at the next occasion"},
     {"RETAIN", Option::Type::kBytes, true, kMiB, 0, kTiB, nullptr,
      "How much free memory stays resident for ever"},
     {"BACKGROUND", Option::Type::kBoolean, false, 0, 0, 1, nullptr,
      "Start a thread that gives free memory back also while no thread of the program allocates"},
     {"HUGE_PAGES", Option::Type::kChoice, false, 0, 0, 2, kHugePagesChoices,
-     "Ask the system for huge pages: never, where memory is densely used, or always. Faster on "
-     "large heaps, at the price of resident memory"},
+     "Ask the system for huge pages: never, for large blocks of 8 MiB and more (auto), or for all "
+     "large blocks. Faster on large heaps, at the price of resident memory"},
     {"LIMIT", Option::Type::kBytes, true, 0, 0, 256 * kTiB, nullptr,
-     "Allocation fails with ENOMEM when more than this would be mapped. 0 is no limit"},
+     "Allocation fails with ENOMEM when more than this would be mapped. 0 is no limit. Freed memory "
+     "of blocks below 512 KiB stays mapped, for reuse, also when it has been given back"},
     {"LARGE_CACHE", Option::Type::kBytes, true, 64 * kMiB, 0, kTiB, nullptr,
      "How much memory of freed large blocks may be kept for reuse"},
 };

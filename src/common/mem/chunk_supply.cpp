@@ -1,5 +1,6 @@
 #include "common/mem/chunk_supply.h"
 
+#include "common/mem/budget.h"
 #include "common/mem/page_map.h"
 #include "common/os/os.h"
 
@@ -97,8 +98,15 @@ Region* ChunkSupply::add_region(size_t bytes) {
   }
   region.committed.store(static_cast<size_t>(region.first_run - base), std::memory_order_release);
   mapped_bytes_ += line_head + record_head;
+  count_mapped(line_head + record_head);
   region_count_.store(index + 1, std::memory_order_release);  // pairs with for_each_run()
   return &region;
+}
+
+bool ChunkSupply::exceeds(uint64_t limit_bytes, size_t bytes) const {
+  const size_t records =
+      (bytes >> kChunkShift) * (line_record_bytes_ + sizeof(ChunkRecord)) + 2 * os::page_bytes();  // each rounded up
+  return limit_bytes != 0 && mapped_bytes_ + bytes + records > limit_bytes;
 }
 
 bool ChunkSupply::commit_more(Region& region, uint64_t limit_bytes) {
@@ -110,7 +118,7 @@ bool ChunkSupply::commit_more(Region& region, uint64_t limit_bytes) {
   const size_t page = os::page_bytes();
   for (; step >= kBlockBytes; step = align_down(step / 2, kBlockBytes)) {
     if (committed + step > region.bytes) continue;
-    if (limit_bytes != 0 && mapped_bytes_ + step > limit_bytes) continue;
+    if (exceeds(limit_bytes, step)) continue;
     const size_t old_chunks = committed >> kChunkShift;
     const size_t new_chunks = (committed + step) >> kChunkShift;
     const size_t line_old = align_up(old_chunks * line_record_bytes_, page);
@@ -121,7 +129,9 @@ bool ChunkSupply::commit_more(Region& region, uint64_t limit_bytes) {
     if (line_new != line_old && !os::commit(region.base + line_old, line_new - line_old)) continue;
     if (record_new != record_old && !os::commit(records + record_old, record_new - record_old)) continue;
     if (!os::commit(region.base + committed, step)) continue;
-    mapped_bytes_ += step + (line_new - line_old) + (record_new - record_old);
+    const size_t added = step + (line_new - line_old) + (record_new - record_old);
+    mapped_bytes_ += added;
+    count_mapped(added);
     // release: whoever sees the new end finds the records below it readable.
     region.committed.store(committed + step, std::memory_order_release);
     return true;
@@ -135,7 +145,7 @@ bool ChunkSupply::carve_block(uint64_t limit_bytes) {
     Region& region = regions_[i];
     const size_t carved = static_cast<size_t>(region.carved - region.base);
     if (carved == region.committed.load(std::memory_order_relaxed)) {
-      if (limit_bytes != 0 && mapped_bytes_ + kBlockBytes > limit_bytes) return false;
+      if (exceeds(limit_bytes, kBlockBytes)) return false;
       if (!commit_more(region, limit_bytes)) continue;
     }
     region.carved += kBlockBytes;
@@ -147,7 +157,7 @@ bool ChunkSupply::carve_block(uint64_t limit_bytes) {
 
 bool ChunkSupply::grow(uint64_t limit_bytes) {
   if (carve_block(limit_bytes)) return true;
-  if (limit_bytes != 0 && mapped_bytes_ + kBlockBytes > limit_bytes) return false;
+  if (exceeds(limit_bytes, kBlockBytes)) return false;
   const uint32_t count = region_count_.load(std::memory_order_relaxed);
   if (count == 0) return false;
   for (size_t bytes = regions_[count - 1].bytes * 2; bytes >= kSmallestRegion; bytes /= 2) {

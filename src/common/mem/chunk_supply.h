@@ -8,8 +8,8 @@
 // The line records of the whole region can be read from the start (as zeros, which take no memory), so that a wild pointer into a region is
 // looked up like any other.
 //
-// The first region, the primary one, is sized so that a process rarely needs another: an address is ours if it lies below the committed
-// end of the primary region (one compare) or the page map knows its region. Free runs are kept by the buddy system in lists by order,
+// The first region, the primary one, is sized so that a process rarely needs another: an address is ours if it lies in the primary
+// region (one compare) or the page map knows its region. Free runs are kept by the buddy system in lists by order,
 // those with resident pages ("warm") apart from those without ("cold"); warm ones are handed out first and returned to the
 // system when they have been free for a while.
 //
@@ -133,6 +133,8 @@ class ChunkSupply {
   Region* add_region(size_t bytes);
   bool grow(uint64_t limit_bytes);
   bool carve_block(uint64_t limit_bytes);
+  // Whether committing `bytes` more for runs, with the records of their chunks, would exceed the limit (0 = none).
+  bool exceeds(uint64_t limit_bytes, size_t bytes) const;
   bool commit_more(Region& region, uint64_t limit_bytes);
   char* take(uint32_t order, bool warm);
   void insert_free(Region& region, size_t chunk, uint32_t order, uint32_t freed_at);

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "common/mem/budget.h"
 #include "common/mem/metadata.h"
 #include "common/os/os.h"
 
@@ -73,8 +74,9 @@ void* LargeBlocks::allocate(size_t bytes, size_t alignment, bool zeroed, const P
     }
     return block->start;
   }
-  if (policy.limit_bytes != 0 && mapped_bytes() + mapping > policy.limit_bytes) {
-    return nullptr;
+  if (!within_limit(mapping, policy.limit_bytes)) {
+    purge(UINT64_MAX, 0);
+    if (!within_limit(mapping, policy.limit_bytes)) return nullptr;
   }
   LargeBlock* const block = new_record();
   if (!block) return nullptr;
@@ -96,6 +98,7 @@ void* LargeBlocks::allocate(size_t bytes, size_t alignment, bool zeroed, const P
   block->usable = mapping;
   block->state.store(LargeBlock::State::kLive, std::memory_order_release);  // as in take_cached()
   count_live(block);
+  count_mapped(mapping);
   return start;
 }
 
@@ -130,6 +133,7 @@ bool LargeBlocks::release(LargeBlock* block, uint64_t now_ms, uint64_t budget_by
 void LargeBlocks::unmap(LargeBlock* block) {
   page_map.set(block->start, block->bytes, PageMap::Kind::kNone, nullptr);
   os::unmap(block->start, block->bytes);
+  count_unmapped(block->bytes);
   purge_calls_.fetch_add(1, std::memory_order_relaxed);
   purged_bytes_.fetch_add(block->bytes, std::memory_order_relaxed);
   block->state.store(LargeBlock::State::kUnmapped, std::memory_order_relaxed);
@@ -165,10 +169,7 @@ void* LargeBlocks::resize(LargeBlock* block, size_t bytes, const Policy& policy)
     count_live(block);
     return block->start;
   }
-  if (mapping > old_bytes && policy.limit_bytes != 0 &&
-      mapped_bytes() + (mapping - old_bytes) > policy.limit_bytes) {
-    return nullptr;
-  }
+  if (mapping > old_bytes && !within_limit(mapping - old_bytes, policy.limit_bytes)) return nullptr;
   char* const old_start = block->start;
   // The entries of the old range go first: once the pages have moved, another thread may map there and set entries of its own.
   page_map.set(old_start, old_bytes, PageMap::Kind::kNone, nullptr);
@@ -189,6 +190,8 @@ void* LargeBlocks::resize(LargeBlock* block, size_t bytes, const Policy& policy)
   block->bytes = mapping;
   block->usable = mapping;
   count_live(block);
+  count_mapped(mapping);
+  count_unmapped(old_bytes);
   return start;
 }
 

@@ -32,7 +32,7 @@ class LargeBlocks {
   constexpr LargeBlocks() = default;
 
   struct Policy {
-    uint64_t limit_bytes;  // of mapped large bytes, 0 = none
+    uint64_t limit_bytes;  // see budget.h
     bool huge_pages;
   };
 
@@ -76,7 +76,6 @@ class LargeBlocks {
   void unmap(LargeBlock* block);
   void count_live(const LargeBlock* block);
   void count_not_live(const LargeBlock* block);
-  uint64_t mapped_bytes() const { return live_bytes() + slack_bytes() + cached_bytes(); }
 
   os::Lock lock_{os::Rank::kLargeBlocks};
   List<LargeBlock> cached_;             // most recently freed first

@@ -1,5 +1,6 @@
 // Layer mem: address space cut into chunks, and what is built of chunks.
 //
+//   budget.h         how much is mapped, and the limit
 //   metadata.h       memory for our own records
 //   page_map.h       which large block or region an address belongs to
 //   size_classes.h   request size -> class -> geometry of a run
@@ -7,6 +8,7 @@
 //   large_blocks.h   blocks above the size classes, each a mapping of its own
 #pragma once
 
+#include "common/mem/budget.h"
 #include "common/mem/chunk_supply.h"
 #include "common/mem/large_blocks.h"
 #include "common/mem/metadata.h"

@@ -14,7 +14,6 @@ enum class Rank : uint8_t {
   kHeapCache,         // one heap's cache of empty runs
   kLargeBlocks,
   kChunkSupply,
-  kRegions,
   kPageMap,
   kBitmaps,  // recycled span bitmaps
   kMetadata,
@@ -34,17 +33,6 @@ class Lock {
                                        std::memory_order_relaxed)) {
       lock_slow();
     }
-  }
-
-  bool try_lock() {
-    uint32_t expected = kFree;
-    // acquire: as in lock().
-    if (!word_.compare_exchange_strong(expected, kHeld, std::memory_order_acquire,
-                                       std::memory_order_relaxed)) {
-      return false;
-    }
-    check_rank_after_try_lock();
-    return true;
   }
 
   void unlock() {
@@ -69,11 +57,9 @@ class Lock {
 
 #if defined(HAKOZUNA_CHECKED) && HAKOZUNA_CHECKED
   void check_rank_before_lock();
-  void check_rank_after_try_lock();
   void note_unlock();
 #else
   void check_rank_before_lock() {}
-  void check_rank_after_try_lock() {}
   void note_unlock() {}
 #endif
 

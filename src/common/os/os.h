@@ -1,5 +1,5 @@
-// Layer os: what differs by operating system. A port supplies these headers' functions in os/<system>/; everything above is
-// written against them and includes no system header.
+// Layer os: what differs by operating system. A port supplies these headers' functions in os/<system>/; the layers mem and
+// the lines are written against them and include no system header; core and api use libc's.
 #pragma once
 
 #include "common/os/clock.h"

@@ -16,6 +16,13 @@ uint32_t thread_id();
 // False only if the thread has ended (its identity may since belong to another, in which case the answer is true).
 bool thread_exists(uint32_t thread_id);
 
+// Starts a thread of our own that calls `body`, which never returns, with all signals blocked. False if the system has none to give. The thread
+// allocates like any other.
+bool start_own_thread(void (*body)());
+
+// Puts the calling thread to sleep.
+void sleep_milliseconds(uint64_t milliseconds);
+
 // Lets another thread run.
 void yield();
 

@@ -60,8 +60,6 @@ void Lock::check_rank_before_lock() {
   held_ranks |= bit;
 }
 
-void Lock::check_rank_after_try_lock() { held_ranks |= uint32_t{1} << static_cast<uint32_t>(rank_); }
-
 void Lock::note_unlock() {
   const uint32_t bit = uint32_t{1} << static_cast<uint32_t>(rank_);
   HAKOZUNA_CHECK(held_ranks & bit, "a lock is released by its holder");

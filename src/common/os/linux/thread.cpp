@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -45,6 +46,35 @@ bool thread_exists(uint32_t thread_id) {
   const bool gone = syscall(SYS_tgkill, getpid(), thread_id, 0) != 0 && errno == ESRCH;
   errno = saved_errno;
   return !gone;
+}
+
+bool start_own_thread(void (*body)()) {
+  constexpr size_t kStackBytes = size_t{256} << 10;  // purging takes a few KiB; a page is touched at a time
+  pthread_attr_t attributes;
+  if (pthread_attr_init(&attributes) != 0) return false;
+  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+  pthread_attr_setstacksize(&attributes, kStackBytes);
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);  // inherited: the program's handlers run on its own threads
+  pthread_t thread;
+  const int failure = pthread_create(
+      &thread, &attributes,
+      [](void* argument) -> void* {
+        reinterpret_cast<void (*)()>(argument)();
+        return nullptr;
+      },
+      reinterpret_cast<void*>(body));
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  pthread_attr_destroy(&attributes);
+  return failure == 0;
+}
+
+void sleep_milliseconds(uint64_t milliseconds) {
+  timespec left{static_cast<time_t>(milliseconds / 1000), static_cast<long>(milliseconds % 1000) * 1000000};
+  while (nanosleep(&left, &left) != 0 && errno == EINTR) {
+  }
 }
 
 void yield() { sched_yield(); }
