@@ -270,6 +270,30 @@ void release_run(char* run, uint32_t order, uint32_t freed_at) {
   }
 }
 
+// The heap's own cold runs work like the supply's lists, with at most one run of each order.
+char* take_cold_run(Heap* heap, uint32_t order) {
+  uint32_t from = order;
+  while (from <= mem::kMaxRunOrder && !heap->cold_run[from]) ++from;
+  char* run = nullptr;
+  if (from <= mem::kMaxRunOrder) {
+    run = heap->cold_run[from];
+    heap->cold_run[from] = nullptr;
+  } else {
+    from = mem::kMaxRunOrder;
+    run = mem::chunk_supply.allocate_run(from, core::limit_bytes());
+    if (!run) return mem::chunk_supply.allocate_run(order, core::limit_bytes());
+  }
+  for (; from > order; --from) heap->cold_run[from - 1] = mem::chunk_supply.split_run(run);
+  return run;
+}
+
+void give_up_cold_runs(Heap* heap) {
+  for (uint32_t order = 0; order <= mem::kMaxRunOrder; ++order) {
+    if (char* const run = heap->cold_run[order]) release_run(run, order);
+    heap->cold_run[order] = nullptr;
+  }
+}
+
 char* take_run(Heap* heap, uint32_t order) {
   {
     os::LockGuard guard(heap->cache_lock);
@@ -282,7 +306,8 @@ char* take_run(Heap* heap, uint32_t order) {
       return run;
     }
   }
-  return mem::chunk_supply.allocate_run(order, core::limit_bytes());
+  if (char* const run = mem::chunk_supply.allocate_warm_run(order)) return run;
+  return take_cold_run(heap, order);
 }
 
 void cache_run(Heap* heap, char* run, uint32_t order) {
@@ -305,7 +330,10 @@ void cache_run(Heap* heap, char* run, uint32_t order) {
   for (uint32_t i = 0; i < evicted_count; ++i) release_run(evicted[i].run, evicted[i].order, evicted[i].freed_at);
 }
 
-bool is_cached_run(const Heap* heap, const char* run) {
+bool keeps_run(const Heap* heap, const char* run) {
+  for (const char* const cold : heap->cold_run) {
+    if (cold == run) return true;
+  }
   for (uint32_t i = 0; i < heap->cached_count; ++i) {
     if (heap->cached[i].run == run) return true;
   }

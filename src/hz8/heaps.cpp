@@ -78,6 +78,7 @@ void end_heap(Heap* heap) {
   }
   while (Span* const span = heap->full.pop_front()) make_orphan(span);
   give_up_cached_runs(heap, UINT32_MAX);
+  give_up_cold_runs(heap);
   {
     os::LockGuard guard(heap_registry.lock);
     heap_registry.serving.remove(heap);
@@ -131,7 +132,7 @@ void end_own_heap() {
   end_heap(heap);
   thread_heap = &no_heap;
   // What this thread kept warm is of no use to it any more.
-  mem::chunk_supply.purge(os::coarse_milliseconds(), 0, core::retain_bytes());
+  mem::chunk_supply.settle(core::retain_bytes());
 }
 
 void reap_heaps() {
@@ -197,7 +198,7 @@ void forget_other_heaps_after_fork() {
     const bool is_orphan = span->state == SpanState::kOrphan || span->state == SpanState::kOrphanFull;
     if (span->state == SpanState::kNone || (!owner && !is_orphan)) {
       // Half made, or in a cache of runs.
-      if (mine != &no_heap && is_cached_run(mine, run)) return;
+      if (mine != &no_heap && keeps_run(mine, run)) return;
       for (uint32_t i = 1; i < 1u << order; ++i) span[i].head_distance = 0;
       span->state = SpanState::kNone;
       span->first_slot = run;

@@ -154,6 +154,10 @@ struct Heap {
   size_t cached_bytes = 0;
   CachedRun cached[kCachedRuns] = {};
 
+  // Runs without memory, at most one of each order: what is left of the block the heap carves its spans from when no memory is warm. A block of
+  // its own, and with it a page table of its own, keeps its page faults out of the way of other threads'. Owner only.
+  char* cold_run[mem::kMaxRunOrder + 1] = {};
+
   // Spans with pending bits: pushed by any thread (compare-exchange, release), taken whole (exchange, acquire) by the owner or by
   // a purging thread that pushes them back.
   alignas(arch::kCacheLineBytes) std::atomic<Span*> queue{nullptr};

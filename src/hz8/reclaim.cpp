@@ -146,6 +146,7 @@ size_t flush_heap(Heap* heap) {
     for (Span* span = heap->partial[c].first(); span; span = span->next) bytes += discard_free_pages(span);
   }
   give_up_cached_runs(heap, UINT32_MAX);
+  give_up_cold_runs(heap);
   heap->tick_due = 0;
   return bytes;
 }

@@ -283,19 +283,52 @@ char* ChunkSupply::take(uint32_t order, bool warm) {
 char* ChunkSupply::allocate_run(uint32_t order, uint64_t limit_bytes) {
   os::LockGuard guard(lock_);
   char* run = take(order, /*warm=*/true);
-  if (!run) run = take(order, /*warm=*/false);
+  if (run) return run;
+  settled_ = false;
+  run = take(order, /*warm=*/false);
   if (!run && grow(limit_bytes)) run = take(order, /*warm=*/false);
   return run;
 }
 
-bool ChunkSupply::release_run(char* run, uint32_t order, uint64_t now_ms, uint64_t retain_bytes) {
-  Region* const region = find_region(run);
+char* ChunkSupply::allocate_warm_run(uint32_t order) {
   os::LockGuard guard(lock_);
-  insert_free(*region, static_cast<size_t>(run - region->base) >> kChunkShift, order,
-              static_cast<uint32_t>(now_ms));
-  if (warm_bytes_ <= retain_bytes || purge_pending_.load(std::memory_order_relaxed)) return false;
-  purge_pending_.store(true, std::memory_order_relaxed);
-  return true;
+  return take(order, /*warm=*/true);
+}
+
+char* ChunkSupply::split_run(char* run) {
+  Region* const region = find_region(run);
+  ChunkRecord* const first = region->chunk_records + (static_cast<size_t>(run - region->base) >> kChunkShift);
+  const uint32_t order = first->order - 1u;
+  ChunkRecord* const second = first + (size_t{1} << order);
+  second->order = static_cast<uint8_t>(order);
+  second->state = ChunkRecord::State::kUsed;
+  first->order = static_cast<uint8_t>(order);
+  return run + (kChunkBytes << order);
+}
+
+bool ChunkSupply::release_run(char* run, uint32_t order, uint64_t now_ms, uint64_t retain_bytes) {
+  // Purged in portions when settled: a system call for each run would cost more than the runs.
+  constexpr uint64_t kPortion = size_t{512} << 10;
+  Region* const region = find_region(run);
+  {
+    os::LockGuard guard(lock_);
+    insert_free(*region, static_cast<size_t>(run - region->base) >> kChunkShift, order,
+                static_cast<uint32_t>(now_ms));
+    if (warm_bytes_ <= retain_bytes) return false;
+    if (!settled_ || warm_bytes_ < retain_bytes + kPortion) {
+      return !purge_pending_.exchange(true, std::memory_order_relaxed);
+    }
+  }
+  purge(now_ms, 0, retain_bytes);
+  return false;
+}
+
+size_t ChunkSupply::settle(uint64_t retain_bytes) {
+  {
+    os::LockGuard guard(lock_);
+    settled_ = true;
+  }
+  return purge(0, 0, retain_bytes);
 }
 
 ChunkRecord* ChunkSupply::first_to_purge(uint32_t now, uint64_t delay_ms) {
@@ -309,10 +342,36 @@ ChunkRecord* ChunkSupply::first_to_purge(uint32_t now, uint64_t delay_ms) {
   return nullptr;
 }
 
-void ChunkSupply::discard_run(ChunkRecord& first) {
-  Region& region = region_of(first);
-  char* const run = region.base + (static_cast<size_t>(&first - region.chunk_records) << kChunkShift);
-  discard(run, kChunkBytes << first.order);
+char* ChunkSupply::run_of(const ChunkRecord& first) {
+  const Region& region = region_of(first);
+  return region.base + (static_cast<size_t>(&first - region.chunk_records) << kChunkShift);
+}
+
+// Returns the pages of runs that were taken off the lists. Neighbours go back in one system call, each of which stops the other threads to have
+// them forget their translations.
+size_t ChunkSupply::discard_runs(ChunkRecord** runs, uint32_t count) {
+  for (uint32_t i = 1; i < count; ++i) {  // insertion sort: few, and partly in order
+    ChunkRecord* const run = runs[i];
+    uint32_t at = i;
+    for (; at > 0 && runs[at - 1] > run; --at) runs[at] = runs[at - 1];
+    runs[at] = run;
+  }
+  size_t total = 0;
+  for (uint32_t i = 0; i < count;) {
+    char* const start = run_of(*runs[i]);
+    char* end = start;
+    for (; i < count && run_of(*runs[i]) == end; ++i) {
+      total += resident_bytes(*runs[i]);
+      end += kChunkBytes << runs[i]->order;
+      for (size_t chunk = 0; chunk < size_t{1} << runs[i]->order; ++chunk) {
+        runs[i][chunk].resident.store(0, std::memory_order_relaxed);
+      }
+    }
+    os::discard(start, static_cast<size_t>(end - start));
+    purge_calls_.fetch_add(1, std::memory_order_relaxed);
+  }
+  purged_bytes_.fetch_add(total, std::memory_order_relaxed);
+  return total;
 }
 
 size_t ChunkSupply::purge(uint64_t now_ms, uint64_t delay_ms, uint64_t retain_bytes) {
@@ -334,10 +393,7 @@ size_t ChunkSupply::purge(uint64_t now_ms, uint64_t delay_ms, uint64_t retain_by
         return purged;
       }
     }
-    for (uint32_t i = 0; i < count; ++i) {
-      purged += resident_bytes(*batch[i]);
-      discard_run(*batch[i]);
-    }
+    purged += discard_runs(batch, count);
     os::LockGuard guard(lock_);
     for (uint32_t i = 0; i < count; ++i) {
       Region& region = region_of(*batch[i]);

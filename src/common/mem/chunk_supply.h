@@ -74,12 +74,22 @@ class ChunkSupply {
   // A run of 2^order chunks, order in 0..kMaxRunOrder; null when the system has no memory or mapped bytes would exceed `limit_bytes`.
   char* allocate_run(uint32_t order, uint64_t limit_bytes);
 
+  // The same, of memory that is warm; null if there is none.
+  char* allocate_warm_run(uint32_t order);
+
+  // Makes two runs of half the size of a used run; the second one's address is returned. No lock: the run is the caller's.
+  char* split_run(char* run);
+
   // Takes a run back. Returns true if there is now more to purge than `retain_bytes` and there was not before: the caller then
-  // makes sure that purge() gets called some time later.
+  // makes sure that purge() gets called some time later. After settle(), and until somebody needs new memory, it does not wait.
   bool release_run(char* run, uint32_t order, uint64_t now_ms, uint64_t retain_bytes);
 
   // Returns to the system what has been free for `delay_ms`, as long as more than `retain_bytes` is warm. Returns the bytes.
   size_t purge(uint64_t now_ms, uint64_t delay_ms, uint64_t retain_bytes);
+
+  // Purges down to `retain_bytes` at once, and from now on whenever something is released, until memory is in demand again: for the end of a
+  // thread, after which less will be needed.
+  size_t settle(uint64_t retain_bytes);
 
   // Whether purge() may have something to do.
   bool purge_pending() const { return purge_pending_.load(std::memory_order_relaxed); }
@@ -141,7 +151,8 @@ class ChunkSupply {
   void unlink_free(ChunkRecord& record);
   size_t resident_bytes(const ChunkRecord& first) const;
   Region& region_of(const ChunkRecord& record);
-  void discard_run(ChunkRecord& first);
+  size_t discard_runs(ChunkRecord** runs, uint32_t count);
+  char* run_of(const ChunkRecord& first);
   ChunkRecord* first_to_purge(uint32_t now, uint64_t delay_ms);
 
   size_t line_record_bytes_ = 0;
@@ -153,6 +164,7 @@ class ChunkSupply {
   List<ChunkRecord> cold_[kOrders];
   uint64_t warm_bytes_ = 0;   // resident bytes in warm_
   uint64_t mapped_bytes_ = 0; // committed, records included
+  bool settled_ = false;       // see settle()
   std::atomic<bool> purge_pending_{false};  // relaxed: a hint; the truth is under the lock
   std::atomic<uint64_t> purge_calls_{0};    // relaxed: statistics
   std::atomic<uint64_t> purged_bytes_{0};

@@ -37,20 +37,16 @@ void wait_until_asleep(uint32_t thread) {
 TEST(Lock, ExcludesUnderContention) {
   constexpr int kThreads = 8;
   constexpr int kRounds = test::kThreadSanitizer ? 3000 : 30000;
-  Lock lock(Rank::kRegions);
+  Lock lock(Rank::kPageMap);
   // Not atomic: lost updates, and ThreadSanitizer, would show two threads inside.
   uint64_t count = 0;
   int inside = 0;
   bool overlap = false;
   std::vector<std::thread> threads;
   for (int t = 0; t < kThreads; ++t) {
-    threads.emplace_back([&, t] {
+    threads.emplace_back([&] {
       for (int i = 0; i < kRounds; ++i) {
-        if (t % 2 == 1 && i % 4 == 0) {
-          while (!lock.try_lock()) std::this_thread::yield();
-        } else {
-          lock.lock();
-        }
+        lock.lock();
         overlap |= ++inside != 1;
         ++count;
         --inside;
@@ -63,20 +59,9 @@ TEST(Lock, ExcludesUnderContention) {
   EXPECT_FALSE(overlap);
 }
 
-TEST(Lock, TryLockFailsWhileHeldAndDoesNotDisturb) {
-  Lock lock(Rank::kRegions);
-  ASSERT_TRUE(lock.try_lock());
-  bool got = true;
-  std::thread([&] { got = lock.try_lock(); }).join();
-  EXPECT_FALSE(got);
-  lock.unlock();
-  ASSERT_TRUE(lock.try_lock());
-  lock.unlock();
-}
-
 TEST(Lock, SleepingWaitersAllWake) {
   constexpr int kWaiters = 5;
-  Lock lock(Rank::kRegions);
+  Lock lock(Rank::kPageMap);
   std::atomic<uint32_t> ids[kWaiters] = {};
   int served = 0;
   std::vector<std::thread> threads;
@@ -102,7 +87,7 @@ TEST(Lock, SleepingWaitersAllWake) {
 }
 
 TEST(Lock, IsFreeAgainInAForkedChildThatInheritsWaiters) {
-  Lock lock(Rank::kRegions);
+  Lock lock(Rank::kPageMap);
   lock.lock();
   std::atomic<uint32_t> waiter{0};
   std::thread thread([&] {
@@ -113,13 +98,12 @@ TEST(Lock, IsFreeAgainInAForkedChildThatInheritsWaiters) {
   while (waiter.load() == 0) std::this_thread::yield();
   wait_until_asleep(waiter.load());
   const test::Ending ending = test::run_in_child([&] {
-    alarm(20);
+    alarm(20);  // instead of waiting for ever
     lock.reset_after_fork();
-    if (!lock.try_lock()) _exit(1);
-    if (lock.try_lock()) _exit(2);
-    lock.unlock();
-    lock.lock();
-    lock.unlock();
+    for (int i = 0; i < 2; ++i) {
+      lock.lock();
+      lock.unlock();
+    }
   });
   EXPECT_EQ(ending.exit_code, 0) << ending.errors;
   lock.unlock();
@@ -127,12 +111,12 @@ TEST(Lock, IsFreeAgainInAForkedChildThatInheritsWaiters) {
 }
 
 TEST(Lock, GuardReleasesAtTheEndOfItsScope) {
-  Lock lock(Rank::kRegions);
-  {
-    LockGuard guard(lock);
-  }
-  ASSERT_TRUE(lock.try_lock());
-  lock.unlock();
+  Lock lock(Rank::kPageMap);
+  const test::Ending ending = test::run_in_child([&lock] {
+    alarm(20);  // instead of waiting for ever
+    for (int i = 0; i < 2; ++i) const LockGuard guard(lock);
+  });
+  EXPECT_EQ(ending.exit_code, 0);
 }
 
 TEST(Lock, AscendingRanksAreRight) {
@@ -164,26 +148,8 @@ TEST(LockRank, DescendingOrEqualRanksAbort) {
                "ascending rank");
 }
 
-TEST(LockRank, TryLockMayDescendButCounts) {
-  Lock lower(Rank::kOrphans);
-  Lock middle(Rank::kChunkSupply);
-  Lock higher(Rank::kMetadata);
-  EXPECT_EQ(test::run_in_child([&] {
-              higher.lock();
-              if (!lower.try_lock()) _exit(1);
-              lower.unlock();
-              higher.unlock();
-            }).exit_code,
-            0);
-  expect_abort(test::run_in_child([&] {
-                 if (!higher.try_lock()) _exit(1);
-                 middle.lock();
-               }),
-               "ascending rank");
-}
-
 TEST(LockRank, ReleaseByAnotherThreadAborts) {
-  Lock lock(Rank::kRegions);
+  Lock lock(Rank::kPageMap);
   expect_abort(test::run_in_child([&] { lock.unlock(); }), "released by its holder");
   expect_abort(test::run_in_child([&] { lock.reset_after_fork(); }), "released by its holder");
 }

@@ -1,0 +1,157 @@
+// Heaps: one for each thread that allocates, used again, and ended even if their thread gave no notice.
+#include "hz8/heaps.h"
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "support/pattern.h"
+#include "unit/hz8/line_under_test.h"
+
+namespace hakozuna::hz8 {
+namespace {
+
+TEST_F(Hz8Test, ThreadsGetAHeapWithTheirFirstBlock) {
+  const hakozuna_statistics before = statistics();
+  on_new_thread([&] {
+    EXPECT_EQ(thread_heap, &no_heap);
+    Hz8::deallocate(nullptr);
+    EXPECT_EQ(thread_heap, &no_heap);
+    errno = 66;
+    void* const block = Hz8::allocate(0);
+    EXPECT_EQ(errno, 66);
+    EXPECT_NE(block, nullptr);
+    EXPECT_NE(thread_heap, &no_heap);
+    EXPECT_EQ(statistics().threads, before.threads + 1);
+    Hz8::deallocate(block);
+  });
+  EXPECT_EQ(statistics().threads, before.threads);
+  EXPECT_EQ(statistics().threads_total, before.threads_total + 1);
+}
+
+TEST_F(Hz8Test, HeapsAreUsedAgain) {
+  Heap* first = nullptr;
+  on_new_thread([&] { first = own_heap(); });
+  for (int i = 0; i < 300; ++i) {
+    on_new_thread([&] { EXPECT_EQ(own_heap(), first); });
+  }
+}
+
+TEST_F(Hz8Test, AnEndedHeapHoldsNothing) {
+  Worker worker;
+  Heap* const heap = worker.heap();
+  worker.run([] {
+    std::vector<void*> blocks;
+    for (size_t i = 0; i < 2000; ++i) blocks.push_back(Hz8::allocate(16 + i * 17));
+    for (void* block : blocks) Hz8::deallocate(block);
+  });
+  worker.end();
+  EXPECT_EQ(heap->state, HeapState::kDead);
+  EXPECT_EQ(heap->cached_count, 0u);
+  EXPECT_EQ(heap->cached_bytes, 0u);
+  EXPECT_TRUE(heap->full.empty());
+  for (uint32_t c = 0; c < mem::kClassCount; ++c) {
+    EXPECT_TRUE(heap->partial[c].empty());
+    EXPECT_EQ(heap->bins[c].span, nullptr);
+  }
+}
+
+// Allocates when the last round of thread-specific destructors is on, after which no handler of ours is called any more.
+pthread_key_t late_key;
+void* late_block = nullptr;
+void allocate_in_the_last_round(void* value) {
+  const auto round = reinterpret_cast<uintptr_t>(value);
+  if (round < PTHREAD_DESTRUCTOR_ITERATIONS) {
+    pthread_setspecific(late_key, reinterpret_cast<void*>(round + 1));
+    return;
+  }
+  late_block = Hz8::allocate(100);
+  test::fill_pattern(late_block, 100, 1);
+}
+
+TEST_F(Hz8Test, AHeapMadeAfterTheExitHandlerIsReaped) {
+  // After our own key, so that its destructor is called after ours in each round.
+  ASSERT_EQ(pthread_key_create(&late_key, allocate_in_the_last_round), 0);
+  const uint64_t threads = statistics().threads;
+  uint32_t id = 0;
+  on_new_thread([&] {
+    id = os::thread_id();
+    Hz8::deallocate(Hz8::allocate(100));
+    pthread_setspecific(late_key, reinterpret_cast<void*>(1));
+  });
+  pthread_key_delete(late_key);
+  ASSERT_NE(late_block, nullptr);
+  EXPECT_EQ(statistics().threads, threads + 1) << "its heap was left behind";
+  for (int i = 0; os::thread_exists(id) && i < 5000; ++i) usleep(1000);
+  reap_heaps();
+  EXPECT_EQ(statistics().threads, threads);
+  EXPECT_EQ(verdict(late_block), Verdict::kValid);
+  EXPECT_TRUE(test::has_pattern(late_block, 100, 1));
+  EXPECT_EQ(find_span(late_block)->owner, nullptr);
+  Hz8::deallocate(late_block);
+}
+
+TEST_F(Hz8Test, AHeapOfALivingThreadIsNotReaped) {
+  Worker worker;
+  Heap* const heap = worker.heap();
+  worker.run([&] {
+    heap->after_exit = true;
+    heap->thread_id = os::thread_id();
+  });
+  reap_heaps();
+  EXPECT_EQ(heap->state, HeapState::kServing);
+  EXPECT_TRUE(heap->after_exit);
+  heap->after_exit = false;
+}
+
+bool in_cache(const Heap* heap, const char* run) {
+  for (uint32_t i = 0; i < heap->cached_count; ++i) {
+    if (heap->cached[i].run == run) return true;
+  }
+  return false;
+}
+
+TEST_F(Hz8Test, TheRunCacheIsBoundedAndGivesTheOldestUp) {
+  Worker worker;
+  Heap* const heap = worker.heap();
+  worker.run([&] {
+    std::vector<char*> runs;
+    for (uint32_t i = 0; i < kCachedRuns + 3; ++i) runs.push_back(take_run(heap, 0));
+    for (char* run : runs) cache_run(heap, run, 0);
+    EXPECT_EQ(heap->cached_count, kCachedRuns);
+    EXPECT_LE(heap->cached_bytes, kCachedRunBytes);
+    for (uint32_t i = 0; i < runs.size(); ++i) EXPECT_EQ(in_cache(heap, runs[i]), i >= 3) << i;
+    EXPECT_EQ(take_run(heap, 0), runs.back()) << "the youngest is the warmest";
+    cache_run(heap, runs.back(), 0);
+    // By bytes: three of 512 KiB would exceed the budget.
+    give_up_cached_runs(heap, UINT32_MAX);
+    char* const large[3] = {take_run(heap, 3), take_run(heap, 3), take_run(heap, 3)};
+    for (char* run : large) cache_run(heap, run, 3);
+    EXPECT_EQ(heap->cached_count, 2u);
+    EXPECT_FALSE(in_cache(heap, large[0]));
+    EXPECT_FALSE(give_up_cached_runs(heap, UINT32_MAX));
+    EXPECT_EQ(heap->cached_bytes, 0u);
+  });
+}
+
+TEST_F(Hz8Test, OldCachedRunsAreGivenUpOnly) {
+  Worker worker;
+  Heap* const heap = worker.heap();
+  worker.run([&] {
+    char* const first = take_run(heap, 0);
+    char* const second = take_run(heap, 0);
+    cache_run(heap, first, 0);
+    cache_run(heap, second, 0);
+    heap->cached[0].freed_at = 1000;
+    heap->cached[1].freed_at = 2000;
+    EXPECT_TRUE(give_up_cached_runs(heap, 1000)) << "before, not at";
+    EXPECT_TRUE(in_cache(heap, first));
+    EXPECT_TRUE(give_up_cached_runs(heap, 1001));
+    EXPECT_FALSE(in_cache(heap, first));
+    EXPECT_TRUE(in_cache(heap, second));
+  });
+}
+
+}  // namespace
+}  // namespace hakozuna::hz8
