@@ -28,8 +28,8 @@ void use_word(Bin& bin, Span* span, uint32_t index) {
   bin.word = span->free_bits + index;
   bin.word_base = span->first_slot + uint64_t{index} * 64 * span->slot_bytes;
   const uint64_t bit = uint64_t{1} << index;
-  if (span->size_class < mem::kSmallClassCount && !(span->resident_words & bit)) {
-    span->resident_words |= bit;
+  if (span->size_class < mem::kSmallClassCount && (span->unmarked & bit)) {
+    span->unmarked &= ~bit;
     const uint32_t rest = span->slot_count - index * 64;
     mem::chunk_supply.mark_resident(bin.word_base, size_t{rest < 64 ? rest : 64} * span->slot_bytes);
   }
@@ -44,7 +44,7 @@ bool use_next_word(Bin& bin, Span* span) {
   for (uint32_t i = span->word_count(); i-- > 0;) {
     const uint64_t bits = span->free_bits[i];
     if (bits == 0) continue;
-    if (!((span->resident_words >> i) & 1)) {
+    if ((span->unmarked >> i) & 1) {
       other = i;
     } else if (resident == UINT32_MAX || std::popcount(bits) >= kWorthwhile) {
       resident = i;
@@ -83,8 +83,8 @@ bool carve(Heap* heap, uint32_t size_class) {
   return true;
 }
 
-// Gives the bin a word with free slots. False when the system has no memory.
-bool refill(Heap* heap, uint32_t size_class) {
+// Gives the bin a word with free slots of what the heap has; false if it has none.
+bool refill_from_own(Heap* heap, uint32_t size_class) {
   heap->refills.store(heap->refills.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   if (++heap->events >= kEventsPerLook) look_at_clock(heap);
   Bin& bin = heap->bins[size_class];
@@ -93,10 +93,13 @@ bool refill(Heap* heap, uint32_t size_class) {
     detach_bin(heap, size_class);
   }
   if (install_partial(heap, size_class)) return true;
-  if (has_queued(heap)) {
-    collect_queue(heap, kCollectAtRefill);
-    if (install_partial(heap, size_class)) return true;
-  }
+  if (!has_queued(heap)) return false;
+  collect_queue(heap, kCollectAtRefill);
+  return install_partial(heap, size_class);
+}
+
+// The same, of an orphan or of new memory; false when the system has none.
+bool refill_from_others(Heap* heap, uint32_t size_class) {
   if (adopt_orphan(heap, size_class) && install_partial(heap, size_class)) return true;
   if (carve(heap, size_class)) return true;
   // Before failing, everything of our own that could be of use.
@@ -111,9 +114,7 @@ struct Slot {
 };
 
 // Blocks of a page and more: what is known to be zero is tracked by slot, and warm slots go first.
-Slot allocate_medium(Heap* heap, uint32_t size_class) {
-  Bin& bin = heap->bins[size_class];
-  if (*bin.word == 0 && !refill(heap, size_class)) return {nullptr, false};
+Slot take_medium_slot(Bin& bin) {
   Span* const span = bin.span;
   const uint64_t bits = *bin.word;
   const uint64_t warm = bits & ~span->unmarked;
@@ -129,10 +130,25 @@ Slot allocate_medium(Heap* heap, uint32_t size_class) {
   return {slot, zeroed};
 }
 
+Slot allocate_medium(Heap* heap, uint32_t size_class) {
+  Bin& bin = heap->bins[size_class];
+  if (*bin.word == 0 && !refill_from_own(heap, size_class)) {
+    if (void* const slot = take_pending_slot(heap, size_class)) return {slot, false};
+    if (!refill_from_others(heap, size_class)) return {nullptr, false};
+  }
+  return take_medium_slot(bin);
+}
+
 void* allocate_small(Heap* heap, uint32_t size_class) {
   Bin& bin = heap->bins[size_class];
   if (void* const slot = take_slot(bin)) return slot;
-  return refill(heap, size_class) ? take_slot(bin) : nullptr;
+  if (!refill_from_own(heap, size_class)) {
+    if (size_class >= kFirstOneWordClass) {
+      if (void* const slot = take_pending_slot(heap, size_class)) return slot;
+    }
+    if (!refill_from_others(heap, size_class)) return nullptr;
+  }
+  return take_slot(bin);
 }
 
 mem::LargeBlocks::Policy large_policy(size_t bytes) {
@@ -260,8 +276,11 @@ void release_span(Heap* heap, Span* span) {
   check_span(span);
   char* const run = run_of(span);
   const uint32_t order = span->order;
-  unmake_span(span);
-  cache_run(heap, run, order);
+  if (unmake_span(span)) return cache_run(heap, run, order);
+  // On our queue, with nothing pending: place_span() is called again when it is collected.
+  span->state = SpanState::kPartial;
+  span->countdown = kNoEvent;
+  heap->partial[span->size_class].push_back(span);
 }
 
 void release_run(char* run, uint32_t order, uint32_t freed_at) {

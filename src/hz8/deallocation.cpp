@@ -55,7 +55,11 @@ void deallocate_any(void* block, const char* operation) {
     return;
   }
   if (span->owner.load(std::memory_order_relaxed) != thread_heap) {
-    if (!remote_free(span, at.slot)) report(core::Misuse::kDoubleFree, operation, block);
+    if (!remote_free(span, at.slot)) {
+      report(core::Misuse::kDoubleFree, operation, block);
+      return;
+    }
+    if (thread_heap != &no_heap) remember_remote_free(thread_heap, span);
     count_event(thread_heap);
     return;
   }
@@ -147,8 +151,7 @@ Classification Hz8::classify(const void* address) noexcept {
   result.owner = span->owner.load(std::memory_order_relaxed);
   if (at.exact) {
     // A racing read of another thread's word: exact for a block that nobody frees meanwhile.
-    const uint64_t word =
-        std::atomic_ref<uint64_t>(span->free_bits[at.slot / 64]).load(std::memory_order_relaxed);
+    const uint64_t word = racing_read(span->free_bits[at.slot / 64]);
     const bool is_free = ((word >> (at.slot % 64)) & 1) != 0 || is_pending(span, at.slot);
     result.verdict = is_free ? Verdict::kFreed : Verdict::kValid;
   } else {

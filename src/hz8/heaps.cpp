@@ -32,6 +32,7 @@ void start_heap(Heap* heap) {
   heap->thread_id = exit_handler_has_run ? os::thread_id() : 0;
   heap->attention_skip.store(0, std::memory_order_relaxed);
   heap->attention_step = 1;
+  for (RemoteHints& hints : heap->remote_hints) hints.count = 0;
   heap->events = 0;
   heap->tick_due = 0;
   heap->flush_requested.store(false, std::memory_order_relaxed);
@@ -192,6 +193,9 @@ void forget_other_heaps_after_fork() {
   // Whatever the other threads were doing, the spans are found by a walk over all runs, also when none of them had a heap: one may have held
   // a token. The walk must not change the runs it goes over: runs to give back are linked through their records and released afterwards.
   Span* to_release = nullptr;
+  mem::chunk_supply.for_each_line_record([](char* record) {
+    reinterpret_cast<Span*>(record)->queued.store(false, std::memory_order_relaxed);
+  });
   mem::chunk_supply.for_each_run([&](char* record, char* run, uint32_t order) {
     Span* const span = reinterpret_cast<Span*>(record);
     Heap* const owner = span->owner.load(std::memory_order_relaxed);
@@ -217,6 +221,7 @@ void forget_other_heaps_after_fork() {
     }
     if (owner == mine && owner != nullptr) {
       if (span->pending.load(std::memory_order_relaxed) != 0) {
+        span->queued.store(true, std::memory_order_relaxed);
         span->queue_next = mine->carried;
         mine->carried = span;
       }

@@ -13,7 +13,11 @@
 //   a slot is never free and pending
 //   a span with an owner is in exactly one place: a bin of its heap (kCurrent), its partial list (kPartial) or its full list (kFull)
 //   an orphan is on exactly one list of its class
-//   pending != 0  <=>  the span is on its owner's queue, or one thread is about to put it there ("holds its token")
+//   queued is the span's token: whoever turns it from false puts the span on its owner's queue, and who takes it off turns it back before
+//   looking at the pending bits. pending != 0 implies queued, or that a thread is about to turn it. The converse need not hold, and the
+//   token belongs to the record, not to the span: a span is given back only by who holds its token, but a late thread may queue the record
+//   after that, which is found to have nothing pending.
+//   a pending slot may be taken by any thread that clears its bit: the slot is allocated again then
 //   only the owner's thread, or whoever holds the orphan lock for an orphan, changes free bits
 #pragma once
 
@@ -63,19 +67,18 @@ struct alignas(128) Span {
   uint16_t idle_ticks;          // ticks since a refill took slots: the pages of a span in use are not returned
 
   // Line 1: written by other threads.
-  // Spans of up to 64 slots: the pending bits. Larger ones: which of pending_words are not 0. Whoever turns it from 0 holds the span's
-  // token and puts it on the owner's queue. fetch_or acq_rel (hands the block's contents over), exchange acq_rel by the collector.
+  // Spans of up to 64 slots: the pending bits. Larger ones: which of pending_words are not 0. Who turns it from 0 sees to the token. All
+  // changes are read-modify-writes and seq_cst, for the sake of the order against `queued`; they also hand the blocks' contents over.
   alignas(64) std::atomic<uint64_t> pending;
   std::atomic<uint64_t>* pending_words;  // (i)
   Span* queue_next;             // of the token holder
+  std::atomic<bool> queued;     // the token; seq_cst
   Span* next;                   // links of the list the state names
   Span* previous;
-  // Owner. Slots that must be marked resident before they are handed out, because some of their pages are not, and the part of those that
-  // reads as zero: fresh <= unmarked <= free bits. Medium classes, by slot; small ones go by word instead: resident_words has the
-  // words whose pages are all marked.
+  // Owner. What must be marked resident before it is handed out, because some of its pages are not: for medium classes by slot (a subset of the
+  // free bits), for small ones by word. And the slots of those, medium classes only, that read as zero.
   uint64_t unmarked;
   uint64_t fresh;
-  uint64_t resident_words;
 
   bool has_one_word() const { return free_bits == &one_word; }
   uint32_t word_count() const { return (uint32_t{slot_count} + 63) / 64; }
@@ -106,6 +109,19 @@ struct CachedRun {
 };
 
 enum class HeapState : uint8_t { kUnused = 0, kServing, kDead };
+
+// Spans in which this thread has lately freed blocks of others, the latest last: where to look for a pending slot before new memory is taken.
+// Hints only: the spans may have become anything since.
+struct RemoteHints {
+  static constexpr uint32_t kSpans = 32;  // of 16 KiB blocks, what a drained inbox of some hundred blocks leaves
+  uint32_t next = 0;   // modulo kSpans, where the next one goes
+  uint32_t count = 0;  // how many there are
+  Span* spans[kSpans] = {};
+};
+
+// Classes whose spans have one word, and so can have their pending slots taken.
+inline constexpr uint32_t kFirstOneWordClass = mem::class_of(1024);
+static_assert(mem::kSizeClasses[kFirstOneWordClass].slot_count <= 64 && mem::kSizeClasses[kFirstOneWordClass - 1].slot_count > 64);
 
 // One thread's heap. Records are recycled and never given back.
 struct Heap {
@@ -147,6 +163,8 @@ struct Heap {
   std::atomic<uint64_t> refills{0};
   std::atomic<uint64_t> remote_frees{0};
   std::atomic<uint64_t> adopted_spans{0};
+
+  RemoteHints remote_hints[mem::kClassCount - kFirstOneWordClass] = {};
 
   // The cache of empty runs; a purging thread takes old ones from it.
   os::Lock cache_lock{os::Rank::kHeapCache};

@@ -57,13 +57,9 @@ void adopt(Heap* heap, Span* span) {
 os::Lock& orphan_lock() { return orphans.lock; }
 
 void make_orphan(Span* span) {
-  if (allocated_slots(span) == 0) {
-    char* const run = run_of(span);
-    const uint32_t order = span->order;
-    unmake_span(span);
-    release_run(run, order);
-    return;
-  }
+  char* const run = run_of(span);
+  const uint32_t order = span->order;
+  if (allocated_slots(span) == 0 && unmake_span(span)) return release_run(run, order);
   os::LockGuard guard(orphans.lock);
   span->countdown = kNoEvent;
   insert(span);
@@ -87,20 +83,26 @@ bool collect_orphan(Span* span) {
   {
     os::LockGuard guard(orphans.lock);
     if (span->owner.load(std::memory_order_relaxed)) return false;
-    // No orphan: a double free that raced with the return of the span. There is nothing left to collect.
-    if (span->state != SpanState::kOrphan && span->state != SpanState::kOrphanFull) return true;
-    remove(span);
+    const bool is_orphan = span->state == SpanState::kOrphan || span->state == SpanState::kOrphanFull;
+    if (is_orphan) remove(span);
+    span->queued.store(false, std::memory_order_seq_cst);  // before looking: see notify()
+    if (!is_orphan) {
+      // A span given back before this late token. It may be in use again by now, and a free may have relied on the token.
+      if (span->pending.load(std::memory_order_seq_cst) == 0) return true;
+      return span->queued.exchange(true, std::memory_order_seq_cst);
+    }
     collect_pending(span);
     note_returned_pages(span);
     Heap* const heap = thread_heap;
-    if (allocated_slots(span) == 0) {
-      run = run_of(span);
-      order = span->order;
-      unmake_span(span);
-    } else if (heap != &no_heap) {
-      adopt(heap, span);
-    } else {
-      insert(span);
+    run = run_of(span);
+    order = span->order;
+    if (allocated_slots(span) != 0 || !unmake_span(span)) {
+      run = nullptr;
+      if (heap != &no_heap) {
+        adopt(heap, span);
+      } else {
+        insert(span);
+      }
     }
   }
   if (run) release_run(run, order);

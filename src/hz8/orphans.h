@@ -12,7 +12,7 @@ void make_orphan(Span* span);
 bool adopt_orphan(Heap* heap, uint32_t size_class);
 
 // The holder of an orphan's token collects it: an empty span is given back, another is adopted by the calling thread if it has a heap,
-// so that its further frees are local. False if the span is no orphan any more.
+// so that its further frees are local. False if the token still has to be delivered: the span is no orphan any more.
 bool collect_orphan(Span* span);
 
 // Returns the free pages of all orphans to the system. Returns the bytes.

@@ -153,7 +153,7 @@ size_t flush_heap(Heap* heap) {
 
 void note_returned_pages(Span* span) {
   if (span->size_class < mem::kSmallClassCount) {
-    span->resident_words = 0;
+    span->unmarked = ~uint64_t{0};
     return;
   }
   for (uint64_t candidates = span->free_bits[0] & ~span->fresh; candidates != 0; candidates &= candidates - 1) {

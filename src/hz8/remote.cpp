@@ -11,21 +11,26 @@ bool remote_free(Span* span, uint64_t slot) {
   const uint64_t bit = uint64_t{1} << (slot % 64);
   // A racing read of the owner's word, but not of our bit: while the block is allocated nobody changes it. On a double free any answer
   // that is not "free" is caught by the pending bit or when it is collected.
-  if (std::atomic_ref<uint64_t>(span->free_bits[slot / 64]).load(std::memory_order_relaxed) & bit) return false;
-  // acq_rel: see collect_pending(). The first bit makes this thread the holder of the word's, then of the span's token.
+  if (racing_read(span->free_bits[slot / 64]) & bit) return false;
   if (span->has_one_word()) {
-    const uint64_t before = span->pending.fetch_or(bit, std::memory_order_acq_rel);
+    const uint64_t before = span->pending.fetch_or(bit, std::memory_order_seq_cst);
     if (before & bit) return false;
-    if (before == 0) deliver(span);
+    if (before == 0) notify(span);
     return true;
   }
-  const uint64_t before = span->pending_words[slot / 64].fetch_or(bit, std::memory_order_acq_rel);
+  const uint64_t before = span->pending_words[slot / 64].fetch_or(bit, std::memory_order_seq_cst);
   if (before & bit) return false;
-  if (before == 0 &&
-      span->pending.fetch_or(uint64_t{1} << (slot / 64), std::memory_order_acq_rel) == 0) {
-    deliver(span);
+  if (before == 0 && span->pending.fetch_or(uint64_t{1} << (slot / 64), std::memory_order_seq_cst) == 0) {
+    notify(span);
   }
   return true;
+}
+
+void notify(Span* span) {
+  // If it is queued, whoever takes it off turns the token back before looking, and finds our bit.
+  if (!span->queued.load(std::memory_order_seq_cst) && !span->queued.exchange(true, std::memory_order_seq_cst)) {
+    deliver(span);
+  }
 }
 
 void deliver(Span* span) {
@@ -64,7 +69,7 @@ void collect_queue(Heap* heap, uint32_t budget) {
       span = next;
       continue;
     }
-    heap->carried = next;  // before release_span(), which may come back here through the supply
+    span->queued.store(false, std::memory_order_seq_cst);  // before looking: see notify(). queue_next belongs to the next holder now
     const uint32_t freed = collect_pending(span);
     heap->remote_frees.store(heap->remote_frees.load(std::memory_order_relaxed) + freed, std::memory_order_relaxed);
     note_returned_pages(span);  // another thread may have returned those of pending slots
@@ -79,13 +84,85 @@ void collect_queue(Heap* heap, uint32_t budget) {
   heap->carried = span;
 }
 
+void remember_remote_free(Heap* heap, Span* span) {
+  if (span->size_class < kFirstOneWordClass) return;
+  RemoteHints& hints = heap->remote_hints[span->size_class - kFirstOneWordClass];
+  if (hints.count != 0 && hints.spans[(hints.next - 1) % RemoteHints::kSpans] == span) return;
+  hints.spans[hints.next++ % RemoteHints::kSpans] = span;
+  if (hints.count < RemoteHints::kSpans) ++hints.count;
+}
+
+void* take_pending_slot(Heap* heap, uint32_t size_class) {
+  RemoteHints& hints = heap->remote_hints[size_class - kFirstOneWordClass];
+  while (hints.count != 0) {
+    Span* const span = hints.spans[(hints.next - 1) % RemoteHints::kSpans];
+    const uint64_t pending = span->pending.load(std::memory_order_relaxed);
+    if (pending == 0 || span->size_class != size_class) {
+      --hints.next;
+      --hints.count;
+      continue;
+    }
+    const uint64_t slot = lowest_bit(pending);
+    const uint64_t bit = uint64_t{1} << slot;
+    if (!(span->pending.fetch_and(~bit, std::memory_order_seq_cst) & bit)) continue;  // somebody was faster
+    // The slot is allocated now, and the span cannot be given back. It may have been before, and be one of another class since.
+    if (span->size_class != size_class) {
+      if (span->pending.fetch_or(bit, std::memory_order_seq_cst) == 0) notify(span);
+      continue;
+    }
+    char* const block = span->first_slot + slot * span->slot_bytes;
+    mem::chunk_supply.mark_resident(block, span->slot_bytes);  // its pages may have been returned
+    return block;
+  }
+  return nullptr;
+}
+
+namespace {
+
+// Takes all pending bits of a span whose token the caller holds, so that no other thread takes one of the slots, and puts them back.
+class PendingBits {
+ public:
+  explicit PendingBits(Span* span) : span_(span) {
+    if (span->has_one_word()) {
+      words_[0] = span->pending.exchange(0, std::memory_order_seq_cst);
+      return;
+    }
+    // The mask stays: it says that something is pending, which becomes true again.
+    for (uint64_t mask = span->pending.load(std::memory_order_relaxed); mask != 0; mask &= mask - 1) {
+      const uint64_t index = lowest_bit(mask);
+      words_[index] = span->pending_words[index].exchange(0, std::memory_order_seq_cst);
+    }
+  }
+  ~PendingBits() {
+    for (uint32_t i = 0; i < span_->word_count(); ++i) {
+      if (words_[i] == 0) continue;
+      std::atomic<uint64_t>& word = span_->has_one_word() ? span_->pending : span_->pending_words[i];
+      const uint64_t twice = word.fetch_or(words_[i], std::memory_order_seq_cst) & words_[i];
+      if (twice != 0) report_double_free(span_, uint64_t{i} * 64 + lowest_bit(twice));
+    }
+  }
+  PendingBits(const PendingBits&) = delete;
+  PendingBits& operator=(const PendingBits&) = delete;
+
+  bool has(uint32_t slot) const { return ((words_[slot / 64] >> (slot % 64)) & 1) != 0; }
+
+ private:
+  Span* const span_;
+  uint64_t words_[64] = {};
+};
+
+}  // namespace
+
 size_t discard_pending_pages(Heap* heap) {
   // acquire: as in collect_queue().
   Span* span = heap->queue.exchange(nullptr, std::memory_order_acquire);
   size_t bytes = 0;
   while (span) {
     Span* const next = span->queue_next;
-    bytes += discard_slots(span, [span](uint32_t slot) { return is_pending(span, slot); });
+    {
+      const PendingBits pending(span);
+      bytes += discard_slots(span, [&pending](uint32_t slot) { return pending.has(slot); });
+    }
     deliver(span);
     span = next;
   }

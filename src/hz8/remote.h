@@ -8,6 +8,9 @@ namespace hakozuna::hz8 {
 // Frees a slot of a span of another thread, or of none. False if it was free or pending already.
 bool remote_free(Span* span, uint64_t slot);
 
+// Sees to it that the span, which has something pending, is on its owner's queue.
+void notify(Span* span);
+
 // Passes a span's token on: to the queue of its owner, or, for an orphan, by collecting it at once.
 void deliver(Span* span);
 
@@ -18,8 +21,15 @@ inline bool has_queued(const Heap* heap) {
 // Collects up to `budget` spans of the heap's queue. Owner only.
 void collect_queue(Heap* heap, uint32_t budget);
 
+// Remembers where this thread freed a block of another.
+void remember_remote_free(Heap* heap, Span* span);
+
+// Takes a pending slot of the class from a span in which this thread has lately freed one: memory that is warm and that its owner, who may not
+// be running, has not collected. Null if there is none.
+void* take_pending_slot(Heap* heap, uint32_t size_class);
+
 // Returns to the system the pages of another thread's heap that hold nothing but pending slots. Its owner may be asleep for ever; the tokens
-// of its queue, which this thread takes meanwhile, are what keeps those slots from being handed out. Returns the bytes.
+// of its queue, which this thread takes meanwhile, keep it from collecting them. Returns the bytes.
 size_t discard_pending_pages(Heap* heap);
 
 }  // namespace hakozuna::hz8

@@ -42,15 +42,20 @@ uint32_t merge_word(Span* span, uint32_t index, uint64_t freed) {
   uint64_t& word = span->free_bits[index];
   if (const uint64_t twice = word & freed) [[unlikely]] {
     // The owner freed the block between the remote free and now, both unaware of each other.
-    Classification found{Verdict::kFreed, span->slot_bytes, run_of(span), span->owner.load(std::memory_order_relaxed)};
-    core::report_misuse(Hz8::kName, core::Misuse::kDoubleFree, "free",
-                        span->first_slot + (uint64_t{index} * 64 + lowest_bit(twice)) * span->slot_bytes, found);
+    report_double_free(span, uint64_t{index} * 64 + lowest_bit(twice));
   }
   word |= freed;
   return static_cast<uint32_t>(std::popcount(freed));
 }
 
 }  // namespace
+
+void report_double_free(Span* span, uint64_t slot) {
+  const Classification found{Verdict::kFreed, span->slot_bytes, run_of(span),
+                             span->owner.load(std::memory_order_relaxed)};
+  core::report_misuse(Hz8::kName, core::Misuse::kDoubleFree, "free", span->first_slot + slot * span->slot_bytes,
+                      found);
+}
 
 os::Lock& bitmap_lock() { return bitmap_pool.lock; }
 
@@ -59,8 +64,8 @@ Span* find_span(const void* address) {
   if (!region) return nullptr;
   const size_t offset = static_cast<size_t>(static_cast<const char*>(address) - region->base);
   Span* span = span_record(region->base, offset);
-  span -= span->head_distance;
-  return span->state == SpanState::kNone ? nullptr : span;
+  span -= racing_read(span->head_distance);
+  return racing_read(span->state) == SpanState::kNone ? nullptr : span;
 }
 
 char* run_of(const Span* span) {
@@ -105,7 +110,9 @@ bool make_span(char* run, uint32_t size_class, Heap* heap) {
   return true;
 }
 
-void unmake_span(Span* span) {
+bool unmake_span(Span* span) {
+  // Only with the token: nobody puts the span on a queue then, and it is on none.
+  if (span->queued.exchange(true, std::memory_order_seq_cst)) return false;
   HAKOZUNA_CHECK(allocated_slots(span) == 0, "a span that is given back holds no block");
   HAKOZUNA_CHECK(span->pending.load(std::memory_order_relaxed) == 0, "a span that is given back has nothing pending");
   span->owner.store(nullptr, std::memory_order_relaxed);
@@ -113,6 +120,8 @@ void unmake_span(Span* span) {
   for (uint32_t i = 1; i < 1u << span->order; ++i) span[i].head_distance = 0;
   if (!span->has_one_word()) release_bitmaps(span->free_bits, span->word_count());
   span->free_bits = &span->one_word;
+  span->queued.store(false, std::memory_order_seq_cst);
+  return true;
 }
 
 uint32_t free_slots(const Span* span) {
@@ -135,14 +144,12 @@ uint32_t pending_slots(const Span* span) {
 }
 
 uint32_t collect_pending(Span* span) {
-  // acq_rel: acquires what the freeing threads did with the blocks before they freed them; releases our earlier reads of queue_next, which
-  // the next token holder overwrites.
-  uint64_t mask = span->pending.exchange(0, std::memory_order_acq_rel);
+  uint64_t mask = span->pending.exchange(0, std::memory_order_seq_cst);
   if (span->has_one_word()) return merge_word(span, 0, mask);
   uint32_t count = 0;
   for (; mask != 0; mask &= mask - 1) {
     const uint32_t index = lowest_bit(mask);
-    count += merge_word(span, index, span->pending_words[index].exchange(0, std::memory_order_acq_rel));
+    count += merge_word(span, index, span->pending_words[index].exchange(0, std::memory_order_seq_cst));
   }
   return count;
 }
@@ -161,7 +168,8 @@ void check_span([[maybe_unused]] const Span* span) {
     HAKOZUNA_CHECK((span->free_bits[i] & ~low_bits(span->slot_count - i * 64)) == 0, "free bits are bits of slots");
   }
   HAKOZUNA_CHECK((span->fresh & ~span->unmarked) == 0, "a fresh slot is unmarked");
-  HAKOZUNA_CHECK((span->unmarked & ~span->free_bits[0]) == 0, "an unmarked slot is free");
+  HAKOZUNA_CHECK(span->size_class < mem::kSmallClassCount || (span->unmarked & ~span->free_bits[0]) == 0,
+                 "an unmarked slot is free");
   for (uint32_t slot = 0; slot < span->slot_count; ++slot) {
     if ((span->free_bits[slot / 64] >> (slot % 64)) & 1 || is_pending(span, slot)) continue;
     HAKOZUNA_CHECK(mem::chunk_supply.presence(span->first_slot + size_t{slot} * span->slot_bytes, span->slot_bytes) ==

@@ -15,8 +15,9 @@ inline size_t run_bytes(const Span* span) { return mem::kChunkBytes << span->ord
 // Makes the run a span of the class, all slots free, owned by `heap`, in no list. False without memory for its bitmaps.
 bool make_span(char* run, uint32_t size_class, Heap* heap);
 
-// Undoes make_span(): the chunk records are nobody's again. The span is empty and in no list.
-void unmake_span(Span* span);
+// Undoes make_span(): the chunk records are nobody's again. The span is empty and in no list. False, and nothing is done, while the span is on a
+// queue: it is to be tried again when it comes off.
+bool unmake_span(Span* span);
 
 uint32_t free_slots(const Span* span);
 inline uint32_t allocated_slots(const Span* span) { return span->slot_count - free_slots(span); }
@@ -31,9 +32,11 @@ inline bool set_free_bit(Span* span, uint64_t slot) {
   return true;
 }
 
-// Collects the pending bits into free bits. The caller holds the span's token and owns it (or the orphan lock); afterwards the token
-// is gone. Returns the number of blocks; a block that is free already is reported as a double free.
+// Collects the pending bits into free bits. The caller owns the span (or has the orphan lock) and has just turned its token back. Returns the number of blocks; a block that is free already is reported as a double free.
 uint32_t collect_pending(Span* span);
+
+// Reports that the slot was freed twice.
+void report_double_free(Span* span, uint64_t slot);
 
 // Whether the slot has a pending bit.
 bool is_pending(const Span* span, uint64_t slot);

@@ -5,4 +5,5 @@
 #include "common/base/bits.h"
 #include "common/base/check.h"
 #include "common/base/list.h"
+#include "common/base/racing_read.h"
 #include "common/base/text.h"

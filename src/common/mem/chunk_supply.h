@@ -133,6 +133,18 @@ class ChunkSupply {
     }
   }
 
+  // Calls visit(line record) for every chunk that was ever part of a run.
+  template <class Visitor>
+  void for_each_line_record(Visitor&& visit) {
+    for (uint32_t i = 0; i < region_count_.load(std::memory_order_acquire); ++i) {
+      const Region& region = regions_[i];
+      const size_t end = static_cast<size_t>(region.carved - region.base) >> kChunkShift;
+      for (size_t c = static_cast<size_t>(region.first_run - region.base) >> kChunkShift; c < end; ++c) {
+        visit(region.base + c * line_record_bytes_);
+      }
+    }
+  }
+
   os::Lock& lock() { return lock_; }
 
  private:

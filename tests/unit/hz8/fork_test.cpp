@@ -145,7 +145,7 @@ TEST_F(ForkTest, ATokenThatNobodyHoldsAnyMoreIsNotMissed) {
 
 TEST_F(ForkTest, ALatePushIsNotDeliveredTwice) {
   Worker living;
-  living.allocate(64);
+  void* const its_block = living.allocate(64);
   std::vector<char*> blocks;
   Heap* ended = nullptr;
   {
@@ -171,6 +171,7 @@ TEST_F(ForkTest, ALatePushIsNotDeliveredTwice) {
   reap_heaps();
   Hz8::deallocate(blocks[0]);
   Hz8::deallocate(blocks[2]);
+  living.deallocate(its_block);
 }
 
 // The lock of a heap's cache is not among those that are taken before a fork.

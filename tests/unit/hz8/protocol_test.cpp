@@ -98,7 +98,7 @@ const Planted kPlanted[] = {
 };
 
 INSTANTIATE_TEST_SUITE_P(Planted, RemoteFreeMutation, testing::ValuesIn(kPlanted),
-                         [](const auto& info) { return std::string(info.param.name); });
+                         [](const auto& planted) { return std::string(planted.param.name); });
 
 }  // namespace
 }  // namespace hakozuna::hz8
