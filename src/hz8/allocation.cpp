@@ -166,6 +166,7 @@ void* out_of_memory() {
 
 void* allocate_large(Heap* heap, size_t size, size_t alignment, bool zeroed) {
   if (++heap->events >= kEventsPerLook) look_at_clock(heap);
+  mem::chunk_supply.unsettle();
   void* const block = mem::large_blocks.allocate(size, alignment, zeroed, large_policy(size));
   return block ? block : out_of_memory();
 }
@@ -298,9 +299,8 @@ char* take_cold_run(Heap* heap, uint32_t order) {
     run = heap->cold_run[from];
     heap->cold_run[from] = nullptr;
   } else {
-    from = mem::kMaxRunOrder;
-    run = mem::chunk_supply.allocate_run(from, core::limit_bytes());
-    if (!run) return mem::chunk_supply.allocate_run(order, core::limit_bytes());
+    run = mem::chunk_supply.allocate_cold_run(order, core::limit_bytes(), from);
+    if (!run) return nullptr;
   }
   for (; from > order; --from) heap->cold_run[from - 1] = mem::chunk_supply.split_run(run);
   return run;

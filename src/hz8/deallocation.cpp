@@ -29,7 +29,8 @@ void release_large(mem::LargeBlock* large, void* block, const char* operation) {
     return;
   }
   bool purge_scheduled = false;
-  if (!mem::large_blocks.release(large, os::coarse_milliseconds(), core::large_cache_bytes(), purge_scheduled)) {
+  const uint64_t cache_bytes = mem::chunk_supply.settled() ? 0 : core::large_cache_bytes();
+  if (!mem::large_blocks.release(large, os::coarse_milliseconds(), cache_bytes, purge_scheduled)) {
     report(core::Misuse::kDoubleFree, operation, block);
     return;
   }

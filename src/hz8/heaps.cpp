@@ -115,6 +115,7 @@ Heap* own_heap() {
   if (heap != &no_heap) return heap;
   core::initialise_options();
   if (!mem::chunk_supply.initialise(sizeof(Span))) return nullptr;
+  mem::chunk_supply.set_record_discard(may_discard_records);
   heap = take_heap();
   if (!heap) return nullptr;
   start_heap(heap);

@@ -179,6 +179,9 @@ struct Heap {
   // Spans with pending bits: pushed by any thread (compare-exchange, release), taken whole (exchange, acquire) by the owner or by
   // a purging thread that pushes them back.
   alignas(arch::kCacheLineBytes) std::atomic<Span*> queue{nullptr};
+
+  // The record this thread is about to take the token of (notify); its page is not returned meanwhile. seq_cst.
+  std::atomic<Span*> notifying{nullptr};
 };
 
 // The word of bins that have no span.

@@ -1,6 +1,8 @@
 #include "hz8/remote.h"
 
 #include "hz8/allocation.h"
+#include "hz8/heaps.h"
+#include "hz8/hz8.h"
 #include "hz8/orphans.h"
 #include "hz8/reclaim.h"
 #include "hz8/spans.h"
@@ -26,11 +28,49 @@ bool remote_free(Span* span, uint64_t slot) {
   return true;
 }
 
-void notify(Span* span) {
+namespace {
+
+// Threads without a heap that are in notify().
+constinit std::atomic<uint32_t> notifying_without_heap{0};
+
+void take_token_and_deliver(Span* span) {
+  // A late thread may find the span given back. Nothing is pending then, and its record may be about to become zeros again.
+  if (span->state == SpanState::kNone) return;
   // If it is queued, whoever takes it off turns the token back before looking, and finds our bit.
   if (!span->queued.load(std::memory_order_seq_cst) && !span->queued.exchange(true, std::memory_order_seq_cst)) {
     deliver(span);
   }
+}
+
+}  // namespace
+
+void notify(Span* span) {
+  Heap* const heap = thread_heap;
+  if (heap == &no_heap) {
+    notifying_without_heap.fetch_add(1, std::memory_order_seq_cst);
+    take_token_and_deliver(span);
+    notifying_without_heap.fetch_sub(1, std::memory_order_seq_cst);
+    return;
+  }
+  // Announced before the state is looked at; may_discard_records() looks at the announcements after the state has become kNone.
+  heap->notifying.store(span, std::memory_order_seq_cst);
+  take_token_and_deliver(span);
+  heap->notifying.store(nullptr, std::memory_order_release);
+}
+
+bool may_discard_records(char* first_record, size_t count) {
+  const Span* const first = reinterpret_cast<const Span*>(first_record);
+  if (notifying_without_heap.load(std::memory_order_seq_cst) != 0) return false;
+  bool free = true;
+  for_each_heap([&](Heap* heap) {
+    const Span* const span = heap->notifying.load(std::memory_order_seq_cst);
+    if (span >= first && span < first + count) free = false;
+  });
+  for (size_t i = 0; i < count; ++i) {
+    // A token that is still about will be delivered to this very record.
+    if (first[i].queued.load(std::memory_order_seq_cst)) free = false;
+  }
+  return free;
 }
 
 void deliver(Span* span) {

@@ -11,6 +11,10 @@ bool remote_free(Span* span, uint64_t slot);
 // Sees to it that the span, which has something pending, is on its owner's queue.
 void notify(Span* span);
 
+// Whether no thread is about to take the token of one of these records, which are of free chunks, and none has it: the supply may then return
+// their pages.
+bool may_discard_records(char* first_record, size_t count);
+
 // Passes a span's token on: to the queue of its owner, or, for an orphan, by collecting it at once.
 void deliver(Span* span);
 

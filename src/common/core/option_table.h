@@ -57,7 +57,7 @@ inline constexpr Option option_table[kOptionCount] = {
     {"PURGE_DELAY_MS", Option::Type::kNumber, true, 500, 0, 60000, nullptr,
      "How many milliseconds free memory stays resident for reuse before it is given back to the "
      "system. 0 gives it back at the next occasion"},
-    {"RETAIN", Option::Type::kBytes, true, kMiB, 0, kTiB, nullptr,
+    {"RETAIN", Option::Type::kBytes, true, kMiB / 2, 0, kTiB, nullptr,
      "How much free memory stays resident for ever"},
     {"BACKGROUND", Option::Type::kBoolean, false, 0, 0, 1, nullptr,
      "Start a thread that gives free memory back also while no thread of the program allocates"},

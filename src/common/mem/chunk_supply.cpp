@@ -248,43 +248,95 @@ void ChunkSupply::insert_free(Region& region, size_t chunk, uint32_t order, uint
 }
 
 char* ChunkSupply::take(uint32_t order, bool warm) {
-  List<ChunkRecord>* const lists = warm ? warm_ : cold_;
   for (uint32_t from = order; from < kOrders; ++from) {
-    ChunkRecord* const found = lists[from].first();
-    if (!found) continue;
-    unlink_free(*found);
-    Region& region = region_of(*found);
-    size_t chunk = static_cast<size_t>(found - region.chunk_records);
-    const uint32_t freed_at = found->freed_at;
-    // Halve until it fits, keeping the warmer half.
-    for (uint32_t split = from; split > order; --split) {
-      const size_t half = size_t{1} << (split - 1);
-      ChunkRecord& lower = region.chunk_records[chunk];
-      ChunkRecord& upper = region.chunk_records[chunk + half];
-      lower.order = upper.order = static_cast<uint8_t>(split - 1);
-      const bool keep_upper = warm && resident_bytes(lower) == 0;
-      lower.state = upper.state = ChunkRecord::State::kInside;
-      ChunkRecord& other = keep_upper ? lower : upper;
-      other.state = ChunkRecord::State::kFree;
-      other.freed_at = freed_at;
-      other.warm = resident_bytes(other) != 0;
-      if (other.warm) warm_bytes_ += resident_bytes(other);
-      (other.warm ? warm_ : cold_)[split - 1].push_front(&other);
-      if (keep_upper) chunk += half;
-    }
-    ChunkRecord& record = region.chunk_records[chunk];
-    record.order = static_cast<uint8_t>(order);
-    record.state = ChunkRecord::State::kUsed;
-    return region.base + (chunk << kChunkShift);
+    if (char* const run = take_first(from, order, warm)) return run;
   }
   return nullptr;
+}
+
+// A run of `order` out of the first one on the list of `from`; null if that is empty.
+char* ChunkSupply::take_first(uint32_t from, uint32_t order, bool warm) {
+  ChunkRecord* const found = (warm ? warm_ : cold_)[from].first();
+  if (!found) return nullptr;
+  unlink_free(*found);
+  Region& region = region_of(*found);
+  size_t chunk = static_cast<size_t>(found - region.chunk_records);
+  const uint32_t freed_at = found->freed_at;
+  region.chunk_records[chunk & ~(kBlockChunks - 1)].line_records_used = true;
+  // Halve until it fits, keeping the warmer half.
+  for (uint32_t split = from; split > order; --split) {
+    const size_t half = size_t{1} << (split - 1);
+    ChunkRecord& lower = region.chunk_records[chunk];
+    ChunkRecord& upper = region.chunk_records[chunk + half];
+    lower.order = upper.order = static_cast<uint8_t>(split - 1);
+    const bool keep_upper = warm && resident_bytes(lower) == 0;
+    lower.state = upper.state = ChunkRecord::State::kInside;
+    ChunkRecord& other = keep_upper ? lower : upper;
+    other.state = ChunkRecord::State::kFree;
+    other.freed_at = freed_at;
+    other.warm = resident_bytes(other) != 0;
+    if (other.warm) warm_bytes_ += resident_bytes(other);
+    (other.warm ? warm_ : cold_)[split - 1].push_front(&other);
+    if (keep_upper) chunk += half;
+  }
+  ChunkRecord& record = region.chunk_records[chunk];
+  record.order = static_cast<uint8_t>(order);
+  record.state = ChunkRecord::State::kUsed;
+  return region.base + (chunk << kChunkShift);
+}
+
+char* ChunkSupply::allocate_cold_run(uint32_t order, uint64_t limit_bytes, uint32_t& order_found) {
+  os::LockGuard guard(lock_);
+  unsettle();
+  do {
+    for (uint32_t from = kOrders; from-- > order;) {
+      if (char* const run = take_first(from, from, /*warm=*/false)) {
+        order_found = from;
+        return run;
+      }
+    }
+  } while (grow(limit_bytes));
+  return nullptr;
+}
+
+// Returns the pages of the line's records of blocks that are free and without memory: 4 KiB for each 2 MiB that was once in use.
+void ChunkSupply::discard_idle_line_records() {
+  const size_t bytes = kBlockChunks * line_record_bytes_;
+  if (!may_discard_records_ || !is_aligned(bytes, os::page_bytes())) return;
+  for (;;) {
+    ChunkRecord* batch[kPurgeBatch];
+    uint32_t count = 0;
+    {
+      os::LockGuard guard(lock_);
+      ChunkRecord* next = nullptr;
+      for (ChunkRecord* record = cold_[kMaxRunOrder].first(); record && count < kPurgeBatch; record = next) {
+        next = record->next;
+        if (!record->line_records_used) continue;
+        unlink_free(*record);
+        record->line_records_used = false;
+        batch[count++] = record;
+      }
+    }
+    if (count == 0) return;
+    for (uint32_t i = 0; i < count; ++i) {
+      const Region& region = region_of(*batch[i]);
+      char* const records =
+          region.base + static_cast<size_t>(batch[i] - region.chunk_records) * line_record_bytes_;
+      if (may_discard_records_(records, kBlockChunks)) os::discard(records, bytes);
+    }
+    os::LockGuard guard(lock_);
+    for (uint32_t i = 0; i < count; ++i) {
+      Region& region = region_of(*batch[i]);
+      insert_free(region, static_cast<size_t>(batch[i] - region.chunk_records), kMaxRunOrder, 0);
+    }
+  }
 }
 
 char* ChunkSupply::allocate_run(uint32_t order, uint64_t limit_bytes) {
   os::LockGuard guard(lock_);
   char* run = take(order, /*warm=*/true);
   if (run) return run;
-  settled_ = false;
+  unsettle();
   run = take(order, /*warm=*/false);
   if (!run && grow(limit_bytes)) run = take(order, /*warm=*/false);
   return run;
@@ -308,14 +360,14 @@ char* ChunkSupply::split_run(char* run) {
 
 bool ChunkSupply::release_run(char* run, uint32_t order, uint64_t now_ms, uint64_t retain_bytes) {
   // Purged in portions when settled: a system call for each run would cost more than the runs.
-  constexpr uint64_t kPortion = size_t{512} << 10;
+  constexpr uint64_t kPortion = size_t{256} << 10;
   Region* const region = find_region(run);
   {
     os::LockGuard guard(lock_);
     insert_free(*region, static_cast<size_t>(run - region->base) >> kChunkShift, order,
                 static_cast<uint32_t>(now_ms));
     if (warm_bytes_ <= retain_bytes) return false;
-    if (!settled_ || warm_bytes_ < retain_bytes + kPortion) {
+    if (!settled() || warm_bytes_ < retain_bytes + kPortion) {
       return !purge_pending_.exchange(true, std::memory_order_relaxed);
     }
   }
@@ -326,7 +378,7 @@ bool ChunkSupply::release_run(char* run, uint32_t order, uint64_t now_ms, uint64
 size_t ChunkSupply::settle(uint64_t retain_bytes) {
   {
     os::LockGuard guard(lock_);
-    settled_ = true;
+    settled_.store(true, std::memory_order_relaxed);
   }
   return purge(0, 0, retain_bytes);
 }
@@ -388,10 +440,11 @@ size_t ChunkSupply::purge(uint64_t now_ms, uint64_t delay_ms, uint64_t retain_by
         record->state = ChunkRecord::State::kUsed;
         batch[count++] = record;
       }
-      if (count == 0) {
-        purge_pending_.store(warm_bytes_ > retain_bytes, std::memory_order_relaxed);
-        return purged;
-      }
+      if (count == 0) purge_pending_.store(warm_bytes_ > retain_bytes, std::memory_order_relaxed);
+    }
+    if (count == 0) {
+      if (purged != 0) discard_idle_line_records();
+      return purged;
     }
     purged += discard_runs(batch, count);
     os::LockGuard guard(lock_);

@@ -45,6 +45,7 @@ struct ChunkRecord {
   State state;
   uint8_t order;
   bool warm;               // of a free run: which list it is on
+  bool line_records_used;  // first chunk of a block: the line may have written to the records of the block's chunks
 };
 static_assert(sizeof(ChunkRecord) == 32, "records are found by shifting");
 
@@ -77,6 +78,10 @@ class ChunkSupply {
   // The same, of memory that is warm; null if there is none.
   char* allocate_warm_run(uint32_t order);
 
+  // The largest cold run of at least 2^order chunks, and its order: for a heap that will carve more from it. New address space only if there is
+  // none.
+  char* allocate_cold_run(uint32_t order, uint64_t limit_bytes, uint32_t& order_found);
+
   // Makes two runs of half the size of a used run; the second one's address is returned. No lock: the run is the caller's.
   char* split_run(char* run);
 
@@ -90,6 +95,10 @@ class ChunkSupply {
   // Purges down to `retain_bytes` at once, and from now on whenever something is released, until memory is in demand again: for the end of a
   // thread, after which less will be needed.
   size_t settle(uint64_t retain_bytes);
+
+  // Whether nothing but what was kept has been needed since settle(). unsettle(): memory was taken from elsewhere.
+  bool settled() const { return settled_.load(std::memory_order_relaxed); }
+  void unsettle() { settled_.store(false, std::memory_order_relaxed); }
 
   // Whether purge() may have something to do.
   bool purge_pending() const { return purge_pending_.load(std::memory_order_relaxed); }
@@ -133,6 +142,11 @@ class ChunkSupply {
     }
   }
 
+  // A line that keeps nothing in the records of free chunks but zeros lets their pages be returned too: may_discard(first record, count) says
+  // whether no thread is at them right now; the runs are out of reach of others meanwhile.
+  using MayDiscardRecords = bool (*)(char* first_record, size_t count);
+  void set_record_discard(MayDiscardRecords may_discard) { may_discard_records_ = may_discard; }
+
   // Calls visit(line record) for every chunk that was ever part of a run.
   template <class Visitor>
   void for_each_line_record(Visitor&& visit) {
@@ -151,6 +165,7 @@ class ChunkSupply {
   static constexpr uint32_t kMaxRegions = 64;
   static constexpr size_t kBlockBytes = kChunkBytes << kMaxRunOrder;
   static constexpr uint32_t kOrders = kMaxRunOrder + 1;
+  static constexpr size_t kBlockChunks = size_t{1} << kMaxRunOrder;
 
   Region* add_region(size_t bytes);
   bool grow(uint64_t limit_bytes);
@@ -159,6 +174,8 @@ class ChunkSupply {
   bool exceeds(uint64_t limit_bytes, size_t bytes) const;
   bool commit_more(Region& region, uint64_t limit_bytes);
   char* take(uint32_t order, bool warm);
+  char* take_first(uint32_t from, uint32_t order, bool warm);
+  void discard_idle_line_records();
   void insert_free(Region& region, size_t chunk, uint32_t order, uint32_t freed_at);
   void unlink_free(ChunkRecord& record);
   size_t resident_bytes(const ChunkRecord& first) const;
@@ -168,6 +185,7 @@ class ChunkSupply {
   ChunkRecord* first_to_purge(uint32_t now, uint64_t delay_ms);
 
   size_t line_record_bytes_ = 0;
+  MayDiscardRecords may_discard_records_ = nullptr;
 
   os::Lock lock_{os::Rank::kChunkSupply};
   Region regions_[kMaxRegions] = {};
@@ -176,7 +194,7 @@ class ChunkSupply {
   List<ChunkRecord> cold_[kOrders];
   uint64_t warm_bytes_ = 0;   // resident bytes in warm_
   uint64_t mapped_bytes_ = 0; // committed, records included
-  bool settled_ = false;       // see settle()
+  std::atomic<bool> settled_{false};  // see settle(); relaxed: a hint
   std::atomic<bool> purge_pending_{false};  // relaxed: a hint; the truth is under the lock
   std::atomic<uint64_t> purge_calls_{0};    // relaxed: statistics
   std::atomic<uint64_t> purged_bytes_{0};
