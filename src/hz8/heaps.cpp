@@ -101,6 +101,7 @@ void forget_contents(Heap* heap) {
   heap->queue.store(nullptr, std::memory_order_relaxed);
   heap->cached_count = 0;
   heap->cached_bytes = 0;
+  for (char*& run : heap->cold_run) run = nullptr;
 }
 
 }  // namespace

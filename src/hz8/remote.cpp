@@ -159,36 +159,30 @@ void* take_pending_slot(Heap* heap, uint32_t size_class) {
 
 namespace {
 
-// Takes all pending bits of a span whose token the caller holds, so that no other thread takes one of the slots, and puts them back.
+// The pending bits of a span whose token the caller holds, kept from take_pending_slot() and put back at the end.
+//
+// Those of spans with words nobody takes, and they must stay where they are: a thread that found its word 0 sets the bit of `pending` later,
+// which may be after its slot was collected with others, and in a span that was made of the same record since.
 class PendingBits {
  public:
   explicit PendingBits(Span* span) : span_(span) {
-    if (span->has_one_word()) {
-      words_[0] = span->pending.exchange(0, std::memory_order_seq_cst);
-      return;
-    }
-    // The mask stays: it says that something is pending, which becomes true again.
-    for (uint64_t mask = span->pending.load(std::memory_order_relaxed); mask != 0; mask &= mask - 1) {
-      const uint64_t index = lowest_bit(mask);
-      words_[index] = span->pending_words[index].exchange(0, std::memory_order_seq_cst);
-    }
+    if (span->has_one_word()) taken_ = span->pending.exchange(0, std::memory_order_seq_cst);
   }
   ~PendingBits() {
-    for (uint32_t i = 0; i < span_->word_count(); ++i) {
-      if (words_[i] == 0) continue;
-      std::atomic<uint64_t>& word = span_->has_one_word() ? span_->pending : span_->pending_words[i];
-      const uint64_t twice = word.fetch_or(words_[i], std::memory_order_seq_cst) & words_[i];
-      if (twice != 0) report_double_free(span_, uint64_t{i} * 64 + lowest_bit(twice));
-    }
+    if (taken_ == 0) return;
+    const uint64_t twice = span_->pending.fetch_or(taken_, std::memory_order_seq_cst) & taken_;
+    if (twice != 0) report_double_free(span_, lowest_bit(twice));
   }
   PendingBits(const PendingBits&) = delete;
   PendingBits& operator=(const PendingBits&) = delete;
 
-  bool has(uint32_t slot) const { return ((words_[slot / 64] >> (slot % 64)) & 1) != 0; }
+  bool has(uint32_t slot) const {
+    return span_->has_one_word() ? ((taken_ >> slot) & 1) != 0 : is_pending(span_, slot);
+  }
 
  private:
   Span* const span_;
-  uint64_t words_[64] = {};
+  uint64_t taken_ = 0;
 };
 
 }  // namespace

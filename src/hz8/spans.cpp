@@ -171,10 +171,19 @@ void check_span([[maybe_unused]] const Span* span) {
   HAKOZUNA_CHECK(span->size_class < mem::kSmallClassCount || (span->unmarked & ~span->free_bits[0]) == 0,
                  "an unmarked slot is free");
   for (uint32_t slot = 0; slot < span->slot_count; ++slot) {
-    if ((span->free_bits[slot / 64] >> (slot % 64)) & 1 || is_pending(span, slot)) continue;
-    HAKOZUNA_CHECK(mem::chunk_supply.presence(span->first_slot + size_t{slot} * span->slot_bytes, span->slot_bytes) ==
-                       mem::ChunkSupply::Presence::kAll,
-                   "the pages of a live block are resident");
+    if ((span->free_bits[slot / 64] >> (slot % 64)) & 1) continue;
+    // Another thread may free the block meanwhile and a third return its pages, or one that took a pending slot is about to mark them.
+    const auto holds = [&] {
+      return mem::chunk_supply.presence(span->first_slot + size_t{slot} * span->slot_bytes, span->slot_bytes) ==
+                 mem::ChunkSupply::Presence::kAll ||
+             is_pending(span, slot);
+    };
+    bool resident = holds();
+    for (int attempt = 0; !resident && attempt < 1000; ++attempt) {
+      os::yield();
+      resident = holds();
+    }
+    HAKOZUNA_CHECK(resident, "the pages of a live block are resident");
   }
 #endif
 }

@@ -314,6 +314,7 @@ void ChunkSupply::discard_idle_line_records() {
         if (!record->line_records_used) continue;
         unlink_free(*record);
         record->line_records_used = false;
+        record->state = ChunkRecord::State::kUsed;  // as in purge(): a forked child finds it
         batch[count++] = record;
       }
     }

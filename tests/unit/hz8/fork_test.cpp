@@ -156,10 +156,11 @@ TEST_F(ForkTest, ALatePushIsNotDeliveredTwice) {
   Span* const span = find_span(blocks[0]);
   const uint64_t slot = static_cast<uint64_t>(blocks[1] - span->first_slot) / span->slot_bytes;
   span->pending.fetch_or(uint64_t{1} << slot);
+  span->queued.store(true);
   span->queue_next = nullptr;
   ended->queue.store(span);
   expect_in_child([&] {
-    exit_unless(pending_slots(span) == 0, 1);
+    exit_unless(pending_slots(span) == 0 && !span->queued, 1);
     for (const Heap* heap = heap_registry.ended.first(); heap; heap = heap->next) {
       exit_unless(heap->queue.load() == nullptr, 2);
     }

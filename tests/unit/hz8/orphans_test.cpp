@@ -127,6 +127,7 @@ class LatePush : public OrphanTest {
       ASSERT_EQ(span_->pending_words[slot / 64].fetch_or(uint64_t{1} << (slot % 64)), 0u);
       ASSERT_EQ(span_->pending.fetch_or(uint64_t{1} << (slot / 64)), 0u);
     }
+    ASSERT_FALSE(span_->queued.exchange(true));
     owner.end();
     ASSERT_EQ(span_->owner, nullptr);
     // The rest of deliver(), with the owner read before.

@@ -1,22 +1,41 @@
+// The steps of who frees, delivers and takes. protocol_owner.cpp has those of who collects.
 #include "unit/hz8/protocol_model.h"
 
 namespace hakozuna::hz8 {
 
 using test::Outcome;
-using Step = ProtocolModel::Step;
 
 namespace {
 
 constexpr uint8_t bit(int index) { return static_cast<uint8_t>(1u << index); }
 
+// The atomic operations; each returns what was there before.
+uint8_t fetch_or(uint8_t& word, uint8_t bits) {
+  const uint8_t before = word;
+  word |= bits;
+  return before;
+}
+uint8_t exchange(uint8_t& word, uint8_t value) {
+  const uint8_t before = word;
+  word = value;
+  return before;
+}
+
 }  // namespace
 
 ProtocolModel::State ProtocolModel::initial() const {
   State state;
-  for (Span& span : state.spans) span.free = options_.has_free_slot ? 4 : 0;
+  for (int i = 0; i < (options_.two_spans ? 2 : 1); ++i) {
+    Span& span = state.spans[i];
+    span.free = kFreeSlot;
+    span.has_words = options_.words;
+    span.owner = 0;
+    span.place = Place::kInHeap;
+  }
   for (int freer : {kFreer0, kFreer1}) {
-    state.threads[freer].step = Step::kClaim;
-    if (options_.freers_have_heaps) state.threads[freer].heap = static_cast<int8_t>(2 + freer);
+    Local& local = state.threads[freer];
+    if (options_.freers_have_heaps) local.heap = static_cast<int8_t>(2 + freer);
+    begin_job(local, freer);
   }
   Local& owner = state.threads[kOwner];
   owner.step = Step::kTakeQueue;
@@ -34,69 +53,140 @@ Outcome ProtocolModel::step(State& state, int thread) const {
   const Step step = state.threads[thread].step;
   if (step == Step::kDone) return Outcome::blocked();
   if (step <= Step::kSetSummary) return free_step(state, thread);
+  if (step <= Step::kTakeToken) return notify_step(state, thread);
   if (step <= Step::kPush) return deliver_step(state, thread);
   if (step <= Step::kPlaceOrphan) return collect_orphan_step(state, thread);
   if (step <= Step::kPlace) return collect_queue_step(state, thread);
+  if (step <= Step::kTokenBackOfReleased) return release_step(state, thread);
+  if (step <= Step::kMakeOwner) return make_step(state, thread);
   if (step <= Step::kReadLateNext) return end_heap_step(state, thread);
   if (step == Step::kAdopt) return adopt_step(state, thread);
+  if (step <= Step::kPutBack) return take_step(state, thread);
   return purge_step(state, thread);
+}
+
+bool ProtocolModel::others_done(const State& state, int thread) const {
+  for (int other = 0; other < kThreads; ++other) {
+    const Step step = state.threads[other].step;
+    if (other != thread && step != Step::kDone && step != Step::kAdopt && step != Step::kPurgeTake) return false;
+  }
+  return true;
+}
+
+// ---- What a freer does, one after the other ----------------------------------------------------------------------------
+
+bool ProtocolModel::has_job(int freer, uint8_t job) const {
+  switch (job) {
+    case kFreeFirst:
+    case kFreeSecond:
+      return options_.two_spans || span_of_job(freer, job) == 0;
+    case kTakeOne:
+      return options_.taker && freer == kFreer1;
+    case kFreeAgain:
+      return options_.remake;
+    default:  // kFreeTaken comes after a slot was taken, and not by itself
+      return job == kNoJob;
+  }
+}
+
+void ProtocolModel::begin_job(Local& local, int freer) const {
+  while (!has_job(freer, local.job)) ++local.job;
+  local.step = local.job == kNoJob     ? Step::kDone
+               : local.job == kTakeOne ? Step::kLookForPending
+                                       : Step::kClaim;
+  local.span = local.job == kNoJob ? kNobody : span_of_job(freer, local.job);
+  local.slot = static_cast<uint8_t>(freer);
+}
+
+void ProtocolModel::next_job(Local& local, int freer) const {
+  ++local.job;
+  begin_job(local, freer);
 }
 
 // ---- remote_free() -----------------------------------------------------------------------------------------------------
 
 Outcome ProtocolModel::free_step(State& state, int thread) const {
   Local& local = state.threads[thread];
-  local.span = span_of_job(thread, local.job);
   Span& span = state.spans[local.span];
-  const int slot = slot_of_job(thread);
-  if (span.place == Place::kReleased) return Outcome::wrong("a slot of a released span is freed");
-  const auto set = [](uint8_t& word, int index) {
-    const uint8_t before = word;
-    word |= bit(index);
-    return before;
-  };
+  if (local.job == kFreeAgain && span.life != 2) return Outcome::blocked();  // until the block is there
+  if (span.place == Place::kNone) return Outcome::wrong("a slot of a released span is freed");
+  if (span.free & bit(local.slot)) {
+    return Outcome::wrong(local.step == Step::kClaim ? "a free slot is freed" : "a slot is collected before its word is announced");
+  }
 
-  bool has_token = false;
-  if (!options_.two_words) {
-    has_token = set(span.pending, slot) == 0;
-  } else if (mutated(Mutation::kSetSummaryBeforeWord)) {
-    if (local.step == Step::kClaim) {
-      local.holds = set(span.pending, word_of(slot)) == 0;
-      local.step = Step::kSetSummary;  // now the word
+  bool is_first = false;
+  if (!span.has_words) {
+    const uint8_t before = fetch_or(span.pending, bit(local.slot));
+    if (before & bit(local.slot)) return Outcome::wrong("a pending slot is freed");
+    is_first = before == 0;
+  } else if ((local.step == Step::kClaim) != mutated(Mutation::kSetSummaryBeforeWord)) {
+    const uint8_t before = fetch_or(span.words[word_of(local.slot)], bit(local.slot));
+    if (before & bit(local.slot)) return Outcome::wrong("a pending slot is freed");
+    if (local.step == Step::kClaim && before == 0) {
+      local.step = Step::kSetSummary;
       return Outcome::moved();
     }
-    set(span.words[word_of(slot)], slot);
-    has_token = local.holds != 0;
-  } else if (local.step == Step::kClaim) {
-    if (set(span.words[word_of(slot)], slot) == 0) {
-      local.step = Step::kSetSummary;
-    } else {
-      next_job(local);
+    is_first = local.step == Step::kSetSummary && local.mask != 0;
+    local.mask = 0;
+  } else {
+    is_first = fetch_or(span.pending, bit(word_of(local.slot))) == 0;
+    if (mutated(Mutation::kSetSummaryBeforeWord)) {
+      local.mask = is_first;
+      local.step = Step::kSetSummary;  // the word comes second
+      return Outcome::moved();
     }
-    return Outcome::moved();
-  } else {
-    has_token = set(span.pending, word_of(slot)) == 0;
   }
-  if (has_token || mutated(Mutation::kPushOnEveryFree)) {
-    local.holds = 1;
-    begin_deliver(local, Step::kClaim);
+  if (is_first || mutated(Mutation::kPushOnEveryFree)) {
+    local.after_deliver = Step::kClaim;
+    local.step = Step::kReadState;
   } else {
-    next_job(local);
+    next_job(local, thread);
   }
   return Outcome::moved();
 }
 
+// ---- notify() ------------------------------------------------------------------------------------------------------------
+
+Outcome ProtocolModel::notify_step(State& state, int thread) const {
+  Local& local = state.threads[thread];
+  Span& span = state.spans[local.span];
+  switch (local.step) {
+    case Step::kReadState:
+      if (span.place == Place::kNone) {
+        end_deliver(local, thread);
+      } else {
+        local.step = mutated(Mutation::kPushOnEveryFree) ? Step::kTakeToken : Step::kReadQueued;
+      }
+      return Outcome::moved();
+    case Step::kReadQueued:
+      if (span.queued) {
+        end_deliver(local, thread);
+      } else {
+        local.step = Step::kTakeToken;
+      }
+      return Outcome::moved();
+    default:  // kTakeToken
+      if (exchange(span.queued, 1) && !mutated(Mutation::kPushOnEveryFree)) {
+        end_deliver(local, thread);
+      } else {
+        local.holds = 1;
+        local.step = Step::kReadOwner;
+      }
+      return Outcome::moved();
+  }
+}
+
 // ---- deliver() -----------------------------------------------------------------------------------------------------------
 
-void ProtocolModel::end_deliver(Local& local) const {
+void ProtocolModel::end_deliver(Local& local, int thread) const {
   local.holds = 0;
   local.head = kNobody;
   local.target = kNobody;
   if (local.after_deliver == Step::kClaim) {
-    next_job(local);
+    next_job(local, thread);
   } else {
-    local.span = kNobody;
     local.step = local.after_deliver;
+    if (local.step != Step::kLookForPending) local.span = kNobody;
   }
   local.after_deliver = Step::kDone;
 }
@@ -123,247 +213,55 @@ Outcome ProtocolModel::deliver_step(State& state, int thread) const {
         local.step = Step::kWriteNext;
         return Outcome::moved();
       }
-      if (span.place == Place::kReleased) return Outcome::wrong("a released span is pushed");
+      if (span.place == Place::kNone) return Outcome::wrong("a released span is pushed");
       state.queue[local.target] = local.span;
-      end_deliver(local);
+      end_deliver(local, thread);
       return Outcome::moved();
   }
 }
 
-// ---- collect_pending() -----------------------------------------------------------------------------------------------------
+// ---- take_pending_slot() -----------------------------------------------------------------------------------------------
 
-Outcome ProtocolModel::merge(Span& span, uint8_t freed) const {
-  if (span.place == Place::kReleased) return Outcome::wrong("a released span is collected");
-  if (span.free & freed) return Outcome::wrong("a slot is collected twice");
-  span.free |= freed;
-  return Outcome::moved();
-}
-
-// The exchange of `pending`; with words, of which it says what is to be collected. (The mutation collects the words first.)
-Outcome ProtocolModel::begin_collect(State& state, Local& local, Step word_step, Step place_step) const {
-  Span& span = state.spans[local.span];
-  if (options_.two_words && mutated(Mutation::kCollectWordsBeforeSummary) && local.mask == 0) {
-    local.mask = 3;
-    local.step = word_step;
-    return Outcome::moved();
-  }
-  const uint8_t mask = span.pending;
-  span.pending = 0;
-  local.holds = 0;
-  if (!options_.two_words) {
-    local.step = place_step;
-    return merge(span, mask);
-  }
-  if (mutated(Mutation::kCollectWordsBeforeSummary)) {
-    local.mask = 0;
-    local.step = place_step;
-    return Outcome::moved();
-  }
-  local.mask = mask;
-  local.step = mask ? word_step : place_step;
-  return Outcome::moved();
-}
-
-Outcome ProtocolModel::collect_word(State& state, Local& local, Step place_step) const {
-  Span& span = state.spans[local.span];
-  const int index = local.mask & 1 ? 0 : 1;
-  const uint8_t freed = span.words[index];
-  span.words[index] = 0;
-  local.mask &= static_cast<uint8_t>(~bit(index));
-  if (local.mask == 0) {
-    if (mutated(Mutation::kCollectWordsBeforeSummary)) {
-      local.mask = 0x80;  // the words are done
-      local.step = place_step == Step::kPlace ? Step::kCollect : Step::kCollectOrphan;
-    } else {
-      local.step = place_step;
-    }
-  }
-  return merge(span, freed);
-}
-
-const char* ProtocolModel::release(Span& span) const {
-  if (span.pending != 0 || span.words[0] != 0 || span.words[1] != 0) return "a span is released with pending bits";
-  span.place = Place::kReleased;
-  span.owner = kNobody;
-  return nullptr;
-}
-
-// ---- collect_orphan() --------------------------------------------------------------------------------------------------
-
-Outcome ProtocolModel::collect_orphan_step(State& state, int thread) const {
+Outcome ProtocolModel::take_step(State& state, int thread) const {
   Local& local = state.threads[thread];
   Span& span = state.spans[local.span];
   switch (local.step) {
-    case Step::kLockOrphans:
-      if (state.lock_holder != kNobody) return Outcome::blocked();
-      // Owners change from and to null under the lock only, so looking at it belongs to this step.
-      if (span.owner != kNobody && !mutated(Mutation::kNoOwnerCheckUnderLock)) {
-        local.step = Step::kReadOwner;  // adopted meanwhile
-        if (mutated(Mutation::kGiveUpAfterAdoption)) end_deliver(local);
-        return Outcome::moved();
-      }
-      state.lock_holder = static_cast<int8_t>(thread);
-      local.step = Step::kCollectOrphan;
-      return Outcome::moved();
-    case Step::kCollectOrphan:
-      if (span.place != Place::kOrphan) return Outcome::wrong("a span is collected as an orphan that is none");
-      return begin_collect(state, local, Step::kCollectOrphanWord, Step::kPlaceOrphan);
-    case Step::kCollectOrphanWord:
-      return collect_word(state, local, Step::kPlaceOrphan);
-    default:  // kPlaceOrphan
-      state.lock_holder = kNobody;
-      if (is_empty(span)) {
-        if (const char* const what = release(span)) return Outcome::wrong(what);
-      } else if (local.heap != kNobody) {
-        span.place = Place::kInHeap;
-        span.owner = local.heap;
-      }
-      end_deliver(local);
-      return Outcome::moved();
-  }
-}
-
-// ---- collect_queue() -----------------------------------------------------------------------------------------------------
-
-Outcome ProtocolModel::collect_queue_step(State& state, int thread) const {
-  Local& local = state.threads[thread];
-  switch (local.step) {
-    case Step::kTakeQueue: {
-      if (local.budget == 0 && !local.ending) {
-        // What is left of the chain is carried over; the owner goes on in end_heap(), or sleeps.
-        if (options_.owner_exits && thread == kOwner) {
-          local.ending = 1;
-          if (mutated(Mutation::kEndWithoutCarried)) local.chain = kNobody;
-        } else if (local.chain == kNobody) {
-          local.step = Step::kDone;
-          return Outcome::moved();
-        } else {
-          local.budget = 1;  // a living thread comes back for the rest
-        }
-      }
-      if (local.chain == kNobody) {
-        if (state.queue[local.heap] == kNobody) {
-          local.step = local.ending ? Step::kMakeOrphan : Step::kDone;
-          if (!local.ending && options_.owner_exits && thread == kOwner) {
-            local.budget = 0;
-            local.step = Step::kTakeQueue;
-          }
-          return Outcome::moved();
-        }
-        local.chain = state.queue[local.heap];
-        state.queue[local.heap] = kNobody;
-      }
-      local.step = Step::kReadNext;
-      return Outcome::moved();
-    }
-    case Step::kReadNext:
-      if (local.budget != 0) --local.budget;
-      local.span = local.chain;
-      local.holds = 1;
-      local.late_next = mutated(Mutation::kReadNextAfterCollecting);
-      local.chain = local.late_next ? kNobody : state.spans[local.span].queue_next;
-      local.step = Step::kCheckOwner;
-      return Outcome::moved();
-    case Step::kCheckOwner:
-      if (state.spans[local.span].owner != local.heap && !mutated(Mutation::kNoOwnerCheckInQueue)) {
-        // Pushed to an earlier user of this heap.
-        if (local.late_next) local.chain = state.spans[local.span].queue_next;
-        local.late_next = 0;
-        begin_deliver(local, Step::kTakeQueue);
+    case Step::kLookForPending:
+      if (span.pending == 0 || span.has_words) {
+        next_job(local, thread);  // no hint is left
       } else {
-        local.step = Step::kCollect;
+        local.slot = span.pending & 1 ? 0 : 1;
+        local.step = Step::kTakeSlot;
       }
       return Outcome::moved();
-    case Step::kCollect:
-      if (state.spans[local.span].owner != local.heap) return Outcome::wrong("a span is collected by who does not own it");
-      return begin_collect(state, local, Step::kCollectWord, Step::kPlace);
-    case Step::kCollectWord:
-      return collect_word(state, local, Step::kPlace);
-    default: {  // kPlace
-      Span& span = state.spans[local.span];
-      if (local.late_next) local.chain = span.queue_next;
-      local.late_next = 0;
-      if (is_empty(span)) {
-        if (const char* const what = release(span)) return Outcome::wrong(what);
-      }
-      local.span = kNobody;
-      local.mask = 0;
-      local.step = Step::kTakeQueue;
+    case Step::kTakeSlot: {
+      const uint8_t before = span.pending;
+      span.pending &= static_cast<uint8_t>(~bit(local.slot));
+      local.step = before & bit(local.slot) ? Step::kCheckClass : Step::kLookForPending;
       return Outcome::moved();
     }
-  }
-}
-
-// ---- end_heap() ------------------------------------------------------------------------------------------------------------
-
-Outcome ProtocolModel::end_heap_step(State& state, int thread) const {
-  Local& local = state.threads[thread];
-  switch (local.step) {
-    case Step::kMakeOrphan:
-      for (Span& span : state.spans) {
-        if (span.place != Place::kInHeap || span.owner != local.heap) continue;
-        if (state.lock_holder != kNobody) return Outcome::blocked();
-        // The insertion is seen by holders of the lock only; the store of the owner is the step.
-        span.place = Place::kOrphan;
-        span.owner = kNobody;
+    case Step::kCheckClass:
+      if (span.has_words && !mutated(Mutation::kTakeWithoutClassCheck)) {
+        local.step = mutated(Mutation::kTakeWithoutPuttingBack) ? Step::kLookForPending : Step::kPutBack;
         return Outcome::moved();
       }
-      local.step = Step::kMoveToEnded;
-      return Outcome::moved();
-    case Step::kMoveToEnded:
-      state.serving[local.heap] = 0;
-      local.step = mutated(Mutation::kNoLateDelivery) ? Step::kDone : Step::kTakeLate;
-      return Outcome::moved();
-    case Step::kTakeLate:
-      local.chain = state.queue[local.heap];
-      state.queue[local.heap] = kNobody;
-      local.heap = kNobody;
-      local.step = Step::kReadLateNext;
-      return Outcome::moved();
-    default:  // kReadLateNext, deliver_all()
-      if (local.chain == kNobody) {
-        local.step = Step::kDone;
-        return Outcome::moved();
+      for (const Local& other : state.threads) {
+        if (other.span == local.span && (other.held & bit(local.slot))) {
+          return Outcome::wrong("the pages of a block are returned");
+        }
       }
-      local.span = local.chain;
-      local.holds = 1;
-      local.chain = state.spans[local.span].queue_next;
-      begin_deliver(local, Step::kReadLateNext);
+      local.job = kFreeTaken;  // the block is used, and freed
+      local.step = Step::kClaim;
+      return Outcome::moved();
+    default:  // kPutBack
+      if (fetch_or(span.pending, bit(local.slot)) == 0) {
+        local.after_deliver = Step::kLookForPending;
+        local.step = Step::kReadState;
+      } else {
+        local.step = Step::kLookForPending;
+      }
       return Outcome::moved();
   }
-}
-
-// ---- adopt_orphan() --------------------------------------------------------------------------------------------------------
-
-bool ProtocolModel::others_done(const State& state, int thread) const {
-  for (int other = 0; other < kThreads; ++other) {
-    const Step step = state.threads[other].step;
-    if (other != thread && step != Step::kDone && step != Step::kAdopt && step != Step::kPurgeTake) return false;
-  }
-  return true;
-}
-
-Outcome ProtocolModel::adopt_step(State& state, int thread) const {
-  Local& local = state.threads[thread];
-  // A record is used again after it has come to the list of ended heaps.
-  if (options_.adopter_has_owners_record && state.serving[0] && state.threads[kOwner].heap == 0) return Outcome::blocked();
-  if (options_.adopter_has_owners_record && state.serving[0] == 0) {
-    state.serving[0] = 1;
-    return Outcome::moved();
-  }
-  if (state.lock_holder != kNobody) return Outcome::blocked();
-  for (Span& span : state.spans) {
-    if (span.place != Place::kOrphan || span.free == 0) continue;
-    span.place = Place::kInHeap;
-    span.owner = local.heap;
-    local.budget = 2;
-    local.step = Step::kTakeQueue;
-    return Outcome::moved();
-  }
-  if (!others_done(state, thread)) return Outcome::blocked();  // looks again when there is one
-  local.budget = 2;
-  local.step = Step::kTakeQueue;
-  return Outcome::moved();
 }
 
 // ---- discard_pending_pages() -----------------------------------------------------------------------------------------------
@@ -372,7 +270,7 @@ Outcome ProtocolModel::purge_step(State& state, int thread) const {
   Local& local = state.threads[thread];
   if (local.step == Step::kPurgeTake) {
     if (state.queue[0] == kNobody) {
-      if (!others_done(state, thread)) return Outcome::blocked();
+      if (!others_done(state, thread)) return Outcome::blocked();  // looks again when there is something
       local.step = Step::kDone;
       return Outcome::moved();
     }
@@ -381,21 +279,57 @@ Outcome ProtocolModel::purge_step(State& state, int thread) const {
     local.step = Step::kPurgeReadNext;
     return Outcome::moved();
   }
-  if (local.chain == kNobody) {
-    local.step = Step::kDone;
+  if (local.step == Step::kPurgeReadNext) {
+    if (local.chain == kNobody) {
+      local.step = Step::kDone;
+      return Outcome::moved();
+    }
+    local.span = local.chain;
+    local.chain = state.spans[local.span].queue_next;
+    local.holds = 1;
+    local.step = Step::kHoldBits;
     return Outcome::moved();
   }
-  local.span = local.chain;
+
   Span& span = state.spans[local.span];
-  local.chain = span.queue_next;
-  if (span.place == Place::kReleased) return Outcome::wrong("pages of a released span are discarded");
-  if (mutated(Mutation::kPurgeWithoutDelivery)) {
-    local.span = kNobody;
-    return Outcome::moved();
+  if (span.place == Place::kNone) return Outcome::wrong("pages of a released span are discarded");
+  switch (local.step) {
+    case Step::kHoldBits:  // PendingBits()
+      if (!span.has_words) {
+        local.held = mutated(Mutation::kPurgeWithoutHolding) ? span.pending : exchange(span.pending, 0);
+      } else if (mutated(Mutation::kPurgeHoldingWords)) {
+        local.mask = span.pending;
+      }
+      local.step = local.mask ? Step::kHoldWord : Step::kRestoreBits;
+      return Outcome::moved();
+    case Step::kHoldWord: {
+      const int index = local.mask & 1 ? 0 : 1;
+      local.held |= exchange(span.words[index], 0);
+      local.mask &= static_cast<uint8_t>(~bit(index));
+      if (local.mask == 0) local.step = Step::kRestoreBits;
+      return Outcome::moved();
+    }
+    default: {  // kRestoreBits, ~PendingBits()
+      if (local.held != 0 && !mutated(Mutation::kPurgeWithoutHolding)) {
+        const int index = options_.share_word || (local.held & 1) ? 0 : 1;
+        const uint8_t part = span.has_words && !options_.share_word ? local.held & bit(index) : local.held;
+        if (fetch_or(span.has_words ? span.words[index] : span.pending, part) & part) {
+          return Outcome::wrong("a slot was freed twice");
+        }
+        local.held &= static_cast<uint8_t>(~part);
+        if (local.held != 0) return Outcome::moved();
+      }
+      local.held = 0;
+      if (mutated(Mutation::kPurgeWithoutDelivery)) {
+        local.holds = 0;
+        local.step = Step::kPurgeReadNext;
+      } else {
+        local.after_deliver = Step::kPurgeReadNext;
+        local.step = Step::kReadOwner;
+      }
+      return Outcome::moved();
+    }
   }
-  local.holds = 1;
-  begin_deliver(local, Step::kPurgeReadNext);
-  return Outcome::moved();
 }
 
 }  // namespace hakozuna::hz8
