@@ -4,13 +4,17 @@
 //   metadata.h       memory for our own records
 //   page_map.h       which large block or region an address belongs to
 //   size_classes.h   request size -> class -> geometry of a run
-//   chunk_supply.h   runs of 64 KiB chunks from regions, kept warm for a while, then returned
+//   regions.h        address space, and a record for each 64 KiB chunk of it
+//   free_runs.h      runs of chunks that nobody uses, by the buddy system
+//   chunk_supply.h   runs for spans, kept warm for a while after use, then returned
 //   large_blocks.h   blocks above the size classes, each a mapping of its own
 #pragma once
 
 #include "common/mem/budget.h"
 #include "common/mem/chunk_supply.h"
+#include "common/mem/free_runs.h"
 #include "common/mem/large_blocks.h"
 #include "common/mem/metadata.h"
 #include "common/mem/page_map.h"
+#include "common/mem/regions.h"
 #include "common/mem/size_classes.h"
