@@ -104,6 +104,11 @@ void forget_contents(Heap* heap) {
   for (char*& run : heap->cold_run) run = nullptr;
 }
 
+bool is_only_thread() {
+  os::LockGuard guard(heap_registry.lock);
+  return heap_registry.serving_count <= 1;
+}
+
 }  // namespace
 
 constinit HeapRegistry heap_registry;
@@ -134,8 +139,12 @@ void end_own_heap() {
   if (heap == &no_heap) return;
   end_heap(heap);
   thread_heap = &no_heap;
-  // What this thread kept warm is of no use to it any more.
-  mem::chunk_supply.settle(core::retain_bytes());
+  // What this thread kept warm is of no use to it any more, and what the last one gives up is of none to others.
+  if (is_only_thread()) {
+    mem::chunk_supply.settle(core::retain_bytes());
+  } else {
+    mem::chunk_supply.purge(0, 0, core::retain_bytes());
+  }
 }
 
 void reap_heaps() {
