@@ -88,7 +88,7 @@ TEST(OptionValues, DefaultsAreThere) {
   EXPECT_EQ(get(values, "ON_ERROR"), "abort");
   EXPECT_EQ(get(values, "STATS"), "off");
   EXPECT_EQ(get(values, "PURGE_DELAY_MS"), "500");
-  EXPECT_EQ(get(values, "RETAIN"), "1MiB");
+  EXPECT_EQ(get(values, "RETAIN"), "512KiB");
   EXPECT_EQ(get(values, "BACKGROUND"), "0");
   EXPECT_EQ(get(values, "HUGE_PAGES"), "never");
   EXPECT_EQ(get(values, "LIMIT"), "0");
@@ -165,7 +165,7 @@ TEST(OptionComplaints, BadValuesNameWhatWasGivenAndWhatMayBe) {
   EXPECT_EQ(complaints({"HAKOZUNA_PURGE_DELAY_MS=banana"}),
             "hakozuna: HAKOZUNA_PURGE_DELAY_MS=\"banana\": must be 0..60000; using 500\n");
   EXPECT_EQ(complaints({"HAKOZUNA_RETAIN=2TiB"}),
-            "hakozuna: HAKOZUNA_RETAIN=\"2TiB\": must be 0..1TiB; using 1MiB\n");
+            "hakozuna: HAKOZUNA_RETAIN=\"2TiB\": must be 0..1TiB; using 512KiB\n");
   EXPECT_EQ(complaints({"HAKOZUNA_BACKGROUND=2"}),
             "hakozuna: HAKOZUNA_BACKGROUND=\"2\": must be 0 or 1; using 0\n");
   EXPECT_EQ(
@@ -250,7 +250,7 @@ TEST(Options, AccessorsFollowTheEnvironment) {
 TEST(Options, AccessorsGiveDefaultsBeforeAnythingIsRead) {
   const Ending ending = test::run_in_child([] {
     const bool all = on_error() == OnError::kAbort && stats() == StatsMode::kOff &&
-                     purge_delay_ms() == 500 && retain_bytes() == 1 << 20 && !background() &&
+                     purge_delay_ms() == 500 && retain_bytes() == 512 << 10 && !background() &&
                      huge_pages() == HugePages::kNever && limit_bytes() == 0 &&
                      large_cache_bytes() == 64 << 20;
     _exit(all ? 0 : 1);
