@@ -137,8 +137,9 @@ Heap* own_heap() {
 void end_own_heap() {
   Heap* const heap = thread_heap;
   if (heap == &no_heap) return;
-  end_heap(heap);
+  // Before: an orphan that is collected on the way must not be adopted by the heap that is ending.
   thread_heap = &no_heap;
+  end_heap(heap);
   // What this thread kept warm is of no use to it any more, and what the last one gives up is of none to others.
   if (is_only_thread()) {
     mem::chunk_supply.settle(core::retain_bytes());

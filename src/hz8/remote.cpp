@@ -35,7 +35,7 @@ constinit std::atomic<uint32_t> notifying_without_heap{0};
 
 void take_token_and_deliver(Span* span) {
   // A late thread may find the span given back. Nothing is pending then, and its record may be about to become zeros again.
-  if (span->state == SpanState::kNone) return;
+  if (racing_read(span->state) == SpanState::kNone) return;
   // If it is queued, whoever takes it off turns the token back before looking, and finds our bit.
   if (!span->queued.load(std::memory_order_seq_cst) && !span->queued.exchange(true, std::memory_order_seq_cst)) {
     deliver(span);
@@ -137,7 +137,7 @@ void* take_pending_slot(Heap* heap, uint32_t size_class) {
   while (hints.count != 0) {
     Span* const span = hints.spans[(hints.next - 1) % RemoteHints::kSpans];
     const uint64_t pending = span->pending.load(std::memory_order_relaxed);
-    if (pending == 0 || span->size_class != size_class) {
+    if (pending == 0 || racing_read(span->size_class) != size_class) {
       --hints.next;
       --hints.count;
       continue;
@@ -146,7 +146,7 @@ void* take_pending_slot(Heap* heap, uint32_t size_class) {
     const uint64_t bit = uint64_t{1} << slot;
     if (!(span->pending.fetch_and(~bit, std::memory_order_seq_cst) & bit)) continue;  // somebody was faster
     // The slot is allocated now, and the span cannot be given back. It may have been before, and be one of another class since.
-    if (span->size_class != size_class) {
+    if (racing_read(span->size_class) != size_class) {
       if (span->pending.fetch_or(bit, std::memory_order_seq_cst) == 0) notify(span);
       continue;
     }

@@ -87,6 +87,7 @@ const char* ProtocolModel::broken_at_rest(State state) const {
     if (span.pending != 0 || span.words[0] != 0 || span.words[1] != 0) return "a freed slot is never collected";
     if ((span.free & kFreedSlots) != kFreedSlots) return "a freed slot is lost";
     if (span.queued) return "a token stays";
+    if (span.owner != kNobody && !state.serving[span.owner]) return "a living span belongs to an ended heap";
     if ((span.place == Place::kNone) == options_.keep_live) {
       return options_.keep_live ? "a span with a live block is released" : "an empty span is never released";
     }

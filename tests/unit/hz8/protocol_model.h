@@ -29,6 +29,7 @@ enum class Mutation {
   kNoSecondLook,               // collect_orphan() of a record that is no orphan trusts that nothing is pending
   kNoOwnerCheckInQueue,        // collect_queue() takes every span on its queue for its own
   kNoLateDelivery,             // end_heap() and reap_heaps() leave the queues of ended heaps alone
+  kAdoptIntoEndedHeap,         // end_heap() is still the thread's heap when it delivers what came late
   kEndWithoutCarried,          // end_heap() forgets what a bounded collect_queue() carried over
   kReleaseWithoutToken,        // unmake_span()
   kTakeWithoutClassCheck,      // take_pending_slot(): the record may be a span of another class by now

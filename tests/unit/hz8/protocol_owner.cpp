@@ -304,7 +304,7 @@ Outcome ProtocolModel::end_heap_step(State& state, int thread) const {
     case Step::kTakeLate:
       local.chain = state.queue[local.heap];
       state.queue[local.heap] = kNobody;
-      local.heap = kNobody;
+      if (!mutated(Mutation::kAdoptIntoEndedHeap)) local.heap = kNobody;
       local.step = Step::kReadLateNext;
       return Outcome::moved();
     default:  // kReadLateNext, deliver_all()

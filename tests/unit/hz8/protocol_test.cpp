@@ -108,6 +108,7 @@ const Planted kPlanted[] = {
     {Mutation::kNoSecondLook, "NoSecondLook", kMadeAgain, "a freed slot is never collected"},
     {Mutation::kNoOwnerCheckInQueue, "NoOwnerCheckInQueue", kRecordUsedAgain, "a span is collected by who does not own it"},
     {Mutation::kNoLateDelivery, "NoLateDelivery", kExiting, "a freed slot is never collected"},
+    {Mutation::kAdoptIntoEndedHeap, "AdoptIntoEndedHeap", kExiting, "a living span belongs to an ended heap"},
     {Mutation::kEndWithoutCarried, "EndWithoutCarried", kExiting, "the token of a span is lost"},
     {Mutation::kReleaseWithoutToken, "ReleaseWithoutToken", kMadeAgain, "a released span is pushed"},
     {Mutation::kTakeWithoutClassCheck, "TakeWithoutClassCheck", kMadeAgainWithWords, "a pending slot is freed"},
