@@ -3,7 +3,7 @@
 #
 # usage: ./linux/test.sh [--strict] [--no-setup] [PRESET...]
 #
-#   --strict     a program the tests use that is missing is a failure, not a skipped test (also: HAKOZUNA_TEST_STRICT=1)
+#   --strict     a program the tests use that is missing is a failure, not a skipped test (also: STRICT_TESTS=1)
 #   --no-setup   installs no packages
 #   PRESET       release, debug, asan, tsan; all of them if none is given
 #
@@ -31,7 +31,7 @@ run_preset() {
   local seconds=2
   [ "$preset" = debug ] && seconds=1
   # Failed tests are counted from the results; the exit code says no more.
-  HAKOZUNA_TEST_SECONDS=${HAKOZUNA_TEST_SECONDS:-$seconds} \
+  STRESS_SECONDS=${STRESS_SECONDS:-$seconds} \
     ctest --test-dir "build/$preset" --output-on-failure --no-tests=error -j "$(nproc)" \
     --output-junit "$PWD/$results/$preset.xml" --output-log "$results/$preset.tests.log" --progress ||
     say "$preset: not all tests passed"
@@ -42,7 +42,7 @@ setup=1
 presets=()
 for argument in "$@"; do
   case "$argument" in
-    --strict) export HAKOZUNA_TEST_STRICT=1 ;;
+    --strict) export STRICT_TESTS=1 ;;
     --no-setup) setup=0 ;;
     release | debug | asan | tsan) presets+=("$argument") ;;
     -h | --help)

@@ -3,7 +3,7 @@
 
 usage: preload_test.py --library LIB.so [--helpers DIR] [--work DIR] [--short] CASE...     (--list shows the cases)
 
-Exit code: 0 the same, 1 different or broken, 77 a program is not installed. With HAKOZUNA_TEST_STRICT=1 in the environment what is
+Exit code: 0 the same, 1 different or broken, 77 a program is not installed. With STRICT_TESTS=1 in the environment what is
 missing is a failure.
 """
 import argparse
@@ -33,7 +33,7 @@ def run_case(name, options):
             harness.run_both(harness.CASES[name], pathlib.Path(options.work) / name, options.library, options.short)
     except harness.Skip as reason:
         print(f"{name}: skipped: {reason}")
-        return 1 if os.environ.get("HAKOZUNA_TEST_STRICT") == "1" else SKIPPED
+        return 1 if os.environ.get("STRICT_TESTS") == "1" else SKIPPED
     except harness.Failure as failure:
         print(f"{name}: failed: {failure}")
         return 1

@@ -34,7 +34,7 @@ const char* parse(int argc, char** argv) {
       return argv[i];
     }
   }
-  if (const char* text = std::getenv("HAKOZUNA_TEST_SECONDS")) seconds = text;
+  if (const char* text = std::getenv("STRESS_SECONDS")) seconds = text;
   if (!seconds.empty()) s.seconds = std::strtod(seconds.c_str(), nullptr);
   return nullptr;
 }

@@ -3,7 +3,7 @@
 //   --library=PATH   its shared library, for children that load it in another way
 //   --helpers=DIR    where the helper programs and libraries of the tests are
 //   --seconds=N      how long each of the random tests runs (the environment's
-//   HAKOZUNA_TEST_SECONDS is stronger)
+//   STRESS_SECONDS is stronger)
 #pragma once
 
 #include <string>
