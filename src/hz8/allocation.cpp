@@ -1,8 +1,8 @@
 #include "hz8/allocation.h"
 
-#include <errno.h>
 #include <string.h>
 
+#include "common/core/large.h"
 #include "common/core/options.h"
 #include "hz8/heaps.h"
 #include "hz8/hz8.h"
@@ -72,10 +72,11 @@ bool install_partial(Heap* heap, uint32_t size_class) {
 }
 
 bool carve(Heap* heap, uint32_t size_class) {
-  char* const run = take_run(heap, mem::run_order_of(size_class));
+  const uint32_t order = mem::run_order_of(size_class);
+  char* const run = heap->runs.take(order, core::limit_bytes());
   if (!run) return false;
   if (!make_span(run, size_class, heap)) {
-    cache_run(heap, run, mem::run_order_of(size_class));
+    heap->runs.put(run, order, core::retain_bytes());
     return false;
   }
   const mem::Region* const region = mem::chunk_supply.find_region(run);
@@ -85,8 +86,8 @@ bool carve(Heap* heap, uint32_t size_class) {
 
 // Gives the bin a word with free slots of what the heap has; false if it has none.
 bool refill_from_own(Heap* heap, uint32_t size_class) {
-  heap->refills.store(heap->refills.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-  if (++heap->events >= kEventsPerLook) look_at_clock(heap);
+  core::count(heap->refills, 1);
+  count_event(heap, kEventsPerLook);
   Bin& bin = heap->bins[size_class];
   if (bin.span) {
     if (use_next_word(bin, bin.span)) return true;
@@ -151,43 +152,28 @@ void* allocate_small(Heap* heap, uint32_t size_class) {
   return take_slot(bin);
 }
 
-mem::LargeBlocks::Policy large_policy(size_t bytes) {
-  // Smaller blocks would round their memory up to huge pages.
-  constexpr size_t kHugeFrom = size_t{8} << 20;
-  const core::HugePages huge = core::huge_pages();
-  return {core::limit_bytes(),
-          huge == core::HugePages::kAlways || (huge == core::HugePages::kAuto && bytes >= kHugeFrom)};
-}
-
-void* out_of_memory() {
-  errno = ENOMEM;
-  return nullptr;
-}
-
 void* allocate_large(Heap* heap, size_t size, size_t alignment, bool zeroed) {
-  if (++heap->events >= kEventsPerLook) look_at_clock(heap);
-  mem::chunk_supply.unsettle();
-  void* const block = mem::large_blocks.allocate(size, alignment, zeroed, large_policy(size));
-  return block ? block : out_of_memory();
+  count_event(heap, kEventsPerLook);
+  return core::allocate_large(size, alignment, zeroed);
 }
 
 // The heap, having attended to what waits for it; null without memory.
 Heap* attentive_heap() {
   Heap* const heap = own_heap();
-  if (heap && heap->fast_limit.load(std::memory_order_relaxed) == 0) attend(heap);
+  if (heap && heap->fast_limit.load(std::memory_order_relaxed) == 0) Care::attend(heap);
   return heap;
 }
 
 [[gnu::noinline]] void* allocate_with_attention(size_t size) {
   Heap* const heap = attentive_heap();
-  if (!heap) return out_of_memory();
+  if (!heap) return core::out_of_memory();
   if (size <= mem::kSmallLimit) {
     void* const block = allocate_small(heap, mem::small_class_of(size));
-    return block ? block : out_of_memory();
+    return block ? block : core::out_of_memory();
   }
   if (size <= mem::kMaxSlotBytes) {
     void* const block = allocate_medium(heap, mem::class_of(size)).address;
-    return block ? block : out_of_memory();
+    return block ? block : core::out_of_memory();
   }
   return allocate_large(heap, size, 1, /*zeroed=*/false);
 }
@@ -196,13 +182,11 @@ Heap* attentive_heap() {
 
 void* allocate_slow(size_t size) noexcept {
   Heap* const heap = thread_heap;
-  const uint32_t skip = heap->attention_skip.load(std::memory_order_relaxed);
-  if (skip != 0 && size <= mem::kSmallLimit) [[likely]] {
+  if (size <= mem::kSmallLimit && Care::skip_attention(heap)) [[likely]] {
     // Armed, but the clock need not be looked at yet (or a bin has run dry, which falls through). &no_heap never skips.
-    heap->attention_skip.store(skip - 1, std::memory_order_relaxed);
     if (void* const slot = take_slot(*small_bin(heap, size))) [[likely]] return slot;
     if (void* const slot = allocate_small(heap, mem::small_class_of(size))) return slot;
-    return out_of_memory();
+    return core::out_of_memory();
   }
   return allocate_with_attention(size);
 }
@@ -215,11 +199,11 @@ void* Hz8::allocate_zeroed(size_t size) noexcept {
     return block;
   }
   Heap* const heap = attentive_heap();
-  if (!heap) return out_of_memory();
+  if (!heap) return core::out_of_memory();
   if (size > mem::kMaxSlotBytes) return allocate_large(heap, size, 1, /*zeroed=*/true);
   const uint32_t size_class = mem::class_of(size);
   const Slot slot = allocate_medium(heap, size_class);
-  if (!slot.address) return out_of_memory();
+  if (!slot.address) return core::out_of_memory();
   if (!slot.zeroed) memset(slot.address, 0, mem::slot_bytes_of(size_class));
   return slot.address;
 }
@@ -227,19 +211,19 @@ void* Hz8::allocate_zeroed(size_t size) noexcept {
 void* Hz8::allocate_aligned(size_t alignment, size_t size) noexcept {
   if (alignment <= mem::kMinAlignment) return allocate(size);
   Heap* const heap = attentive_heap();
-  if (!heap) return out_of_memory();
+  if (!heap) return core::out_of_memory();
   const uint32_t size_class = mem::aligned_class_of(alignment, size);
   if (size_class == mem::kClassCount) return allocate_large(heap, size, alignment, /*zeroed=*/false);
   void* const block = size_class < mem::kSmallClassCount ? allocate_small(heap, size_class)
                                                          : allocate_medium(heap, size_class).address;
-  return block ? block : out_of_memory();
+  return block ? block : core::out_of_memory();
 }
 
 void* Hz8::resize_without_copy(void* block, size_t size) noexcept {
   if (const Span* const span = find_span(block)) return size <= span->slot_bytes ? block : nullptr;
   if (size <= mem::kMaxSlotBytes) return nullptr;  // a shrink that leaves the large blocks
   mem::LargeBlock* const large = mem::large_blocks.find(block);
-  return large ? mem::large_blocks.resize(large, size, large_policy(size)) : nullptr;
+  return large ? core::resize_large(large, size) : nullptr;
 }
 
 void place_span(Heap* heap, Span* span) {
@@ -277,109 +261,11 @@ void release_span(Heap* heap, Span* span) {
   check_span(span);
   char* const run = run_of(span);
   const uint32_t order = span->order;
-  if (unmake_span(span)) return cache_run(heap, run, order);
+  if (unmake_span(span)) return heap->runs.put(run, order, core::retain_bytes());
   // On our queue, with nothing pending: place_span() is called again when it is collected.
   span->state = SpanState::kPartial;
   span->countdown = kNoEvent;
   heap->partial[span->size_class].push_back(span);
-}
-
-void release_run(char* run, uint32_t order, uint32_t freed_at) {
-  if (mem::chunk_supply.release_run(run, order, freed_at, core::retain_bytes())) {
-    request_attention();
-  }
-}
-
-// The heap's own cold runs work like the supply's lists, with at most one run of each order.
-char* take_cold_run(Heap* heap, uint32_t order) {
-  uint32_t from = order;
-  while (from <= mem::kMaxRunOrder && !heap->cold_run[from]) ++from;
-  char* run = nullptr;
-  if (from <= mem::kMaxRunOrder) {
-    run = heap->cold_run[from];
-    heap->cold_run[from] = nullptr;
-  } else {
-    run = mem::chunk_supply.allocate_cold_run(order, core::limit_bytes(), from);
-    if (!run) return nullptr;
-  }
-  for (; from > order; --from) heap->cold_run[from - 1] = mem::chunk_supply.split_run(run);
-  return run;
-}
-
-void give_up_cold_runs(Heap* heap) {
-  for (uint32_t order = 0; order <= mem::kMaxRunOrder; ++order) {
-    if (char* const run = heap->cold_run[order]) release_run(run, order);
-    heap->cold_run[order] = nullptr;
-  }
-}
-
-char* take_run(Heap* heap, uint32_t order) {
-  {
-    os::LockGuard guard(heap->cache_lock);
-    for (uint32_t i = heap->cached_count; i-- > 0;) {
-      if (heap->cached[i].order != order) continue;
-      char* const run = heap->cached[i].run;
-      heap->cached_bytes -= mem::kChunkBytes << order;
-      for (uint32_t j = i + 1; j < heap->cached_count; ++j) heap->cached[j - 1] = heap->cached[j];
-      --heap->cached_count;
-      return run;
-    }
-  }
-  if (char* const run = mem::chunk_supply.allocate_warm_run(order)) return run;
-  return take_cold_run(heap, order);
-}
-
-void cache_run(Heap* heap, char* run, uint32_t order) {
-  const size_t bytes = mem::kChunkBytes << order;
-  // A run of half the budget would push everything else out.
-  if (bytes > kCachedRunBytes / 2) return release_run(run, order);
-  CachedRun evicted[kCachedRuns];
-  uint32_t evicted_count = 0;
-  {
-    os::LockGuard guard(heap->cache_lock);
-    while (heap->cached_count == kCachedRuns || heap->cached_bytes + bytes > kCachedRunBytes) {
-      evicted[evicted_count++] = heap->cached[0];
-      heap->cached_bytes -= mem::kChunkBytes << heap->cached[0].order;
-      for (uint32_t j = 1; j < heap->cached_count; ++j) heap->cached[j - 1] = heap->cached[j];
-      --heap->cached_count;
-    }
-    heap->cached[heap->cached_count++] = {run, order, static_cast<uint32_t>(os::coarse_milliseconds())};
-    heap->cached_bytes += bytes;
-  }
-  for (uint32_t i = 0; i < evicted_count; ++i) release_run(evicted[i].run, evicted[i].order, evicted[i].freed_at);
-}
-
-bool keeps_run(const Heap* heap, const char* run) {
-  for (const char* const cold : heap->cold_run) {
-    if (cold == run) return true;
-  }
-  for (uint32_t i = 0; i < heap->cached_count; ++i) {
-    if (heap->cached[i].run == run) return true;
-  }
-  return false;
-}
-
-bool give_up_cached_runs(Heap* heap, uint32_t before) {
-  CachedRun given_up[kCachedRuns];
-  uint32_t count = 0;
-  bool some_stay = false;
-  {
-    os::LockGuard guard(heap->cache_lock);
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < heap->cached_count; ++i) {
-      const CachedRun& entry = heap->cached[i];
-      if (before == UINT32_MAX || static_cast<int32_t>(entry.freed_at - before) < 0) {
-        given_up[count++] = entry;
-        heap->cached_bytes -= mem::kChunkBytes << entry.order;
-      } else {
-        heap->cached[kept++] = entry;
-      }
-    }
-    heap->cached_count = kept;
-    some_stay = kept != 0;
-  }
-  for (uint32_t i = 0; i < count; ++i) release_run(given_up[i].run, given_up[i].order, given_up[i].freed_at);
-  return some_stay;
 }
 
 }  // namespace hakozuna::hz8

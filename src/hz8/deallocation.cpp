@@ -1,7 +1,7 @@
 #include "hz8/deallocation.h"
 
 #include "common/core/diagnostics.h"
-#include "common/core/options.h"
+#include "common/core/large.h"
 #include "hz8/allocation.h"
 #include "hz8/heaps.h"
 #include "hz8/hz8.h"
@@ -19,29 +19,14 @@ void report(core::Misuse misuse, const char* operation, const void* address) {
   core::report_misuse(Hz8::kName, misuse, operation, address, Hz8::classify(address));
 }
 
-void count_event(Heap* heap) {
-  if (heap != &no_heap && ++heap->events >= kEventsPerLook) look_at_clock(heap);
-}
-
-void release_large(mem::LargeBlock* large, void* block, const char* operation) {
-  if (block != large->start) {
-    report(core::misuse_of(Hz8::classify(block).verdict), operation, block);
-    return;
-  }
-  bool purge_scheduled = false;
-  const uint64_t cache_bytes = mem::chunk_supply.settled() ? 0 : core::large_cache_bytes();
-  if (!mem::large_blocks.release(large, os::coarse_milliseconds(), cache_bytes, purge_scheduled)) {
-    report(core::Misuse::kDoubleFree, operation, block);
-    return;
-  }
-  if (purge_scheduled) request_attention();
-  count_event(thread_heap);
-}
-
 // A free that the fast path refused.
 void deallocate_any(void* block, const char* operation) {
   const Position at = locate(block);
-  if (at.large) return release_large(at.large, block, operation);
+  if (at.large) {
+    core::deallocate_large(Hz8::kName, at.large, block, operation);
+    count_event(thread_heap, kEventsPerLook);
+    return;
+  }
   if (!at.span) {
     if (mem::chunk_supply.in_reserved_space(block)) {
       report(core::Misuse::kMetadataPointer, operation, block);
@@ -61,7 +46,7 @@ void deallocate_any(void* block, const char* operation) {
       return;
     }
     if (thread_heap != &no_heap) remember_remote_free(thread_heap, span);
-    count_event(thread_heap);
+    count_event(thread_heap, kEventsPerLook);
     return;
   }
   // A chunk of our span that is not its first, or a span with pending bits.
@@ -111,7 +96,7 @@ void free_event(Span* span) noexcept {
       return;
   }
   heap->attention_skip.store(0, std::memory_order_relaxed);  // what just became free is to be looked at in time
-  count_event(heap);
+  count_event(heap, kEventsPerLook);
 }
 
 Position locate(const void* address) {
@@ -134,14 +119,7 @@ Classification Hz8::classify(const void* address) noexcept {
   const uintptr_t bits = reinterpret_cast<uintptr_t>(address);
   const Verdict inside =
       is_aligned(bits, mem::kMinAlignment) ? Verdict::kInterior : Verdict::kMisaligned;
-  if (at.large) {
-    result.span = at.large->start;
-    result.usable_bytes = at.large->usable;
-    // acquire: pairs with the store that made it live.
-    const bool live = at.large->state.load(std::memory_order_acquire) == mem::LargeBlock::State::kLive;
-    result.verdict = !live ? Verdict::kFreed : address == at.large->start ? Verdict::kValid : inside;
-    return result;
-  }
+  if (at.large) return core::classify_large(at.large, address);
   if (!at.span) {
     result.verdict = mem::chunk_supply.in_reserved_space(address) ? Verdict::kMetadata : Verdict::kMiss;
     return result;

@@ -1,40 +1,34 @@
-// Thread heaps: making one, finding all, ending one.
+// Thread heaps of hz8: what core/heap_care.h is to do with them.
 #pragma once
 
-#include "hz8/layout.h"
+#include "common/core/heap_care.h"
+#include "hz8/hz8.h"
 
 namespace hakozuna::hz8 {
 
-// The calling thread's heap, made if it has none; null if there is no memory for it.
-Heap* own_heap();
-
-// Ends the calling thread's heap, if it has one: everything free goes to the other threads, spans with live blocks become orphans.
-void end_own_heap();
-
-// Ends the heaps of threads that ended without notice, and sees to what reached the queue of an ended heap.
-void reap_heaps();
-
-// Asks all threads to look at their timers at their next allocation.
-void request_attention();
-
-// Calls visit(heap) for every heap that serves a thread, under the registry lock.
-template <class Visitor>
-void for_each_heap(Visitor&& visit);
-
-struct HeapRegistry {
-  os::Lock lock{os::Rank::kHeapRegistry};
-  List<Heap> serving;
-  List<Heap> ended;  // to be used again; late pushes to their queues are possible
-  uint64_t serving_count = 0;
-  uint64_t total_count = 0;
+struct HeapKind {
+  using Heap = hz8::Heap;
+  static constexpr size_t kRecordBytes = sizeof(Span);
+  static constexpr size_t kFastLimit = mem::kSmallLimit;
+  static Heap*& mine() { return thread_heap; }
+  static Heap& none() { return no_heap; }
+  static void start(Heap* heap);
+  static void end(Heap* heap);
+  static void deliver_late(Heap* heap);
+  static bool has_queued(const Heap* heap);
+  static bool tick(Heap* heap);
+  static size_t flush(Heap* heap);
+  static size_t serve_sleeping(Heap* heap);
+  static bool purge_orphans(uint64_t now_ms, uint64_t delay_ms);
+  static size_t discard_orphan_pages();
 };
-extern HeapRegistry heap_registry;
 
-template <class Visitor>
-void for_each_heap(Visitor&& visit) {
-  os::LockGuard guard(heap_registry.lock);
-  for (Heap* heap = heap_registry.serving.first(); heap; heap = heap->next) visit(heap);
-}
+using Care = core::HeapCare<HeapKind>;
+
+inline Heap* own_heap() { return Care::own_heap(); }
+
+// Counts a slow event of the heap, and does at every `events_per_look`th what is due.
+void count_event(Heap* heap, uint32_t events_per_look);
 
 // In a forked child: the other threads are gone, whatever they were doing.
 void forget_other_heaps_after_fork();

@@ -44,13 +44,13 @@ inline Span* span_record(char* base, size_t offset) {
 inline constexpr auto kSmallBinOffsets = [] {
   std::array<uint16_t, mem::kSmallClassTable.size()> table{};
   for (size_t i = 0; i < table.size(); ++i) {
-    table[i] = static_cast<uint16_t>(offsetof(Heap, bins) + mem::kSmallClassTable[i] * sizeof(Bin));
+    table[i] = static_cast<uint16_t>(mem::kSmallClassTable[i] * sizeof(Bin));
   }
   return table;
 }();
 inline Bin* small_bin(Heap* heap, size_t size) {
   const size_t offset = kSmallBinOffsets[(size + mem::kMinAlignment - 1) / mem::kMinAlignment];
-  return reinterpret_cast<Bin*>(reinterpret_cast<char*>(heap) + offset);
+  return reinterpret_cast<Bin*>(reinterpret_cast<char*>(heap->bins) + offset);
 }
 
 // The lowest free slot of the bin's word; null if there is none.

@@ -27,6 +27,7 @@
 
 #include "common/arch/arch.h"
 #include "common/base/base.h"
+#include "common/core/thread_heap.h"
 #include "common/mem/mem.h"
 #include "common/os/os.h"
 
@@ -97,19 +98,6 @@ struct Bin {
 };
 static_assert(sizeof(Bin) == 32, "bins are found by shifting");
 
-// Empty runs a heap keeps to itself, to take and give runs without the supply's lock. The budget bounds what an idle thread can
-// hold back, and with it what a program of many threads pays.
-inline constexpr uint32_t kCachedRuns = 16;
-inline constexpr size_t kCachedRunBytes = size_t{1} << 20;
-
-struct CachedRun {
-  char* run;
-  uint32_t order;
-  uint32_t freed_at;  // ms
-};
-
-enum class HeapState : uint8_t { kUnused = 0, kServing, kDead };
-
 // Spans in which this thread has lately freed blocks of others, the latest last: where to look for a pending slot before new memory is taken.
 // Hints only: the spans may have become anything since.
 struct RemoteHints {
@@ -123,58 +111,19 @@ struct RemoteHints {
 inline constexpr uint32_t kFirstOneWordClass = mem::class_of(1024);
 static_assert(mem::kSizeClasses[kFirstOneWordClass].slot_count <= 64 && mem::kSizeClasses[kFirstOneWordClass - 1].slot_count > 64);
 
-// One thread's heap. Records are recycled and never given back.
-struct Heap {
+// One thread's heap.
+struct Heap : core::ThreadHeap<Heap> {
   constexpr Heap() = default;
   // For the heap of threads that have none.
   constexpr explicit Heap(const Bin& first) : bins{first} {}
 
-  // Makes the owner look after its heap at its next allocation. Any thread. seq_cst: after what it is to look at has been published; pairs
-  // with attend().
-  void request_attention() {
-    attention_skip.store(0, std::memory_order_relaxed);
-    fast_limit.store(0, std::memory_order_seq_cst);
-  }
-
-  // Requests above this take the slow path: kSmallLimit, or 0 when the heap has something to attend to. Any thread may set it to 0
-  // (relaxed: what to attend to is published by other words); the owner sets it back before it looks.
-  std::atomic<size_t> fast_limit{0};
   Bin bins[mem::kClassCount] = {};
   List<Span> partial[mem::kClassCount];
   List<Span> full;
-  Span* carried = nullptr;               // taken off the queue, not collected yet
-  HeapState state = HeapState::kUnused;             // under the registry lock
-  bool after_exit = false;             // made by a thread whose exit handler has run: no second one may come
-  uint32_t thread_id = 0;          // set with after_exit
-  uint32_t attention_step = 1;     // how many to skip next time
-  uint32_t events = 0;             // slow events since the last look at whether to arm the timer
-  uint32_t detach_next = 0;        // the bin whose idleness is checked next
-  uint64_t tick_due = 0;           // ms; 0: nothing to do later
+  Span* carried = nullptr;   // taken off the queue, not collected yet
+  uint32_t detach_next = 0;  // the bin whose idleness is checked next
   uint64_t idle_word[mem::kClassCount] = {};  // the bins' words when last looked at
-  // Relaxed: hints between threads.
-  // Allocations the owner serves before it looks at the clock again. Who asks for attention sets it to 0; that may be lost to a simultaneous
-  // decrement, which delays the answer by as many allocations.
-  std::atomic<uint32_t> attention_skip{0};
-  std::atomic<uint64_t> seen_at{0};        // when the owner last looked after its heap, ms
-  std::atomic<bool> flush_requested{false};    // by trim: give up everything that is free
-  Heap* next = nullptr;                  // registry list
-  Heap* previous = nullptr;
-  // Statistics; written by the owner.
-  std::atomic<uint64_t> refills{0};
-  std::atomic<uint64_t> remote_frees{0};
-  std::atomic<uint64_t> adopted_spans{0};
-
   RemoteHints remote_hints[mem::kClassCount - kFirstOneWordClass] = {};
-
-  // The cache of empty runs; a purging thread takes old ones from it.
-  os::Lock cache_lock{os::Rank::kHeapCache};
-  uint32_t cached_count = 0;
-  size_t cached_bytes = 0;
-  CachedRun cached[kCachedRuns] = {};
-
-  // Runs without memory, at most one of each order: what is left of the block the heap carves its spans from when no memory is warm. A block of
-  // its own, and with it a page table of its own, keeps its page faults out of the way of other threads'. Owner only.
-  char* cold_run[mem::kMaxRunOrder + 1] = {};
 
   // Spans with pending bits: pushed by any thread (compare-exchange, release), taken whole (exchange, acquire) by the owner or by
   // a purging thread that pushes them back.

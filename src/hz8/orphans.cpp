@@ -1,7 +1,7 @@
 #include "hz8/orphans.h"
 
 #include "hz8/allocation.h"
-#include "hz8/hz8.h"
+#include "hz8/heaps.h"
 #include "hz8/reclaim.h"
 #include "hz8/spans.h"
 
@@ -46,7 +46,7 @@ void adopt(Heap* heap, Span* span) {
   span->state = SpanState::kPartial;
   span->countdown = allocated_slots(span);
   span->idle_ticks = 0;
-  heap->adopted_spans.store(heap->adopted_spans.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  core::count(heap->adopted_spans, 1);
   heap->partial[span->size_class].push_front(span);
   // release: pairs with deliver(), which pushes to the queue of the owner it reads.
   span->owner.store(heap, std::memory_order_release);
@@ -59,7 +59,7 @@ os::Lock& orphan_lock() { return orphans.lock; }
 void make_orphan(Span* span) {
   char* const run = run_of(span);
   const uint32_t order = span->order;
-  if (allocated_slots(span) == 0 && unmake_span(span)) return release_run(run, order);
+  if (allocated_slots(span) == 0 && unmake_span(span)) return core::release_run(run, order);
   os::LockGuard guard(orphans.lock);
   span->countdown = kNoEvent;
   insert(span);
@@ -105,11 +105,12 @@ bool collect_orphan(Span* span) {
       }
     }
   }
-  if (run) release_run(run, order);
+  if (run) core::release_run(run, order);
   return true;
 }
 
-bool purge_orphans(uint64_t now_ms, uint64_t delay_ms) {
+// Once nothing has changed among the orphans for the delay.
+bool HeapKind::purge_orphans(uint64_t now_ms, uint64_t delay_ms) {
   const uint64_t changed_at = orphans.changed_at.load(std::memory_order_relaxed);
   if (changed_at == 0) return false;
   if (now_ms < changed_at + delay_ms) return true;
@@ -118,7 +119,7 @@ bool purge_orphans(uint64_t now_ms, uint64_t delay_ms) {
   return false;
 }
 
-size_t discard_orphan_pages() {
+size_t HeapKind::discard_orphan_pages() {
   os::LockGuard guard(orphans.lock);
   size_t bytes = 0;
   for (List<Span>& list : orphans.with_free_slots) {

@@ -15,12 +15,6 @@ bool adopt_orphan(Heap* heap, uint32_t size_class);
 // so that its further frees are local. False if the token still has to be delivered: the span is no orphan any more.
 bool collect_orphan(Span* span);
 
-// Returns the free pages of all orphans to the system. Returns the bytes.
-size_t discard_orphan_pages();
-
-// The same, once nothing has changed among the orphans for `delay_ms`. Returns whether there is more to do later.
-bool purge_orphans(uint64_t now_ms, uint64_t delay_ms);
-
 os::Lock& orphan_lock();
 
 }  // namespace hakozuna::hz8

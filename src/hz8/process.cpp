@@ -1,5 +1,5 @@
 // What concerns the process as a whole: fork and statistics.
-#include "common/core/diagnostics.h"
+#include "common/core/memory_statistics.h"
 #include "hz8/heaps.h"
 #include "hz8/hz8.h"
 #include "hz8/orphans.h"
@@ -12,9 +12,9 @@ namespace {
 // by looking for runs without a span; the forking thread's own, which a purging thread may be at, stays as it is.
 template <class Operation>
 void for_each_lock(Operation&& operation) {
-  operation(heap_registry.lock);
+  operation(Care::registry.lock());
   operation(orphan_lock());
-  operation(thread_heap->cache_lock);
+  operation(thread_heap->runs.lock());
   operation(mem::large_blocks.lock());
   operation(mem::chunk_supply.lock());
   operation(mem::page_map.lock());
@@ -38,17 +38,7 @@ void Hz8::fork_child() noexcept {
 }
 
 void Hz8::collect_statistics(hakozuna_statistics& s) noexcept {
-  const mem::ChunkSupply::Totals supply = mem::chunk_supply.totals();
-  s.reserved = supply.reserved;
-  s.metadata = supply.metadata + mem::metadata.mapped_bytes() + mem::page_map.mapped_bytes();
-  s.large_live = mem::large_blocks.live_bytes();
-  s.large_cached = mem::large_blocks.cached_bytes();
-  s.free_in_spans = mem::large_blocks.slack_bytes();
-  s.mapped = supply.committed_runs + s.metadata + s.large_live + s.free_in_spans + s.large_cached;
-  s.live = s.large_live;
-  s.cached = s.large_cached + supply.free_runs.resident;
-  s.returned = supply.free_runs.returned;
-  s.untouched = supply.free_runs.untouched;
+  core::add_memory_statistics(s);
   mem::chunk_supply.for_each_run([&s](char* record, char* run, uint32_t order) {
     const Span* const span = reinterpret_cast<const Span*>(record);
     const mem::ChunkSupply::Residency residency = mem::chunk_supply.residency(run, order);
@@ -64,21 +54,7 @@ void Hz8::collect_statistics(hakozuna_statistics& s) noexcept {
     ++s.spans;
     if (!span->owner.load(std::memory_order_relaxed)) ++s.orphan_spans;
   });
-  for_each_heap([&s](Heap* heap) {
-    s.refills += heap->refills.load(std::memory_order_relaxed);
-    s.remote_frees += heap->remote_frees.load(std::memory_order_relaxed);
-    s.adopted_spans += heap->adopted_spans.load(std::memory_order_relaxed);
-  });
-  os::LockGuard guard(heap_registry.lock);
-  for (Heap* heap = heap_registry.ended.first(); heap; heap = heap->next) {
-    s.refills += heap->refills.load(std::memory_order_relaxed);
-    s.remote_frees += heap->remote_frees.load(std::memory_order_relaxed);
-    s.adopted_spans += heap->adopted_spans.load(std::memory_order_relaxed);
-  }
-  s.threads = heap_registry.serving_count;
-  s.threads_total = heap_registry.total_count;
-  s.purge_calls = supply.purge_calls + mem::large_blocks.purge_calls();
-  s.purged_bytes = supply.purged_bytes + mem::large_blocks.purged_bytes();
+  Care::add_statistics(s);
 }
 
 bool Hz8::collect_class_statistics(size_t index, hakozuna_class_statistics& s) noexcept {

@@ -1,24 +1,11 @@
-// Giving memory back, and the timers that see to it.
-//
-// A heap that has freed something is "armed": tick_due says when its owner is to look at what became free, and a fast_limit of 0 sends
-// allocations through attend(), which looks at the clock, at every allocation of a slow thread and rarely in a busy one. Two ticks
-// after a span was last used its free pages go back. Empty runs age in the heap's cache and in the supply, which is purged
-// by whoever comes by.
+// Which memory of a span or a heap can go back. core/heap_care.h has the timers that see to it: two ticks after a span was last used its free
+// pages are returned.
 #pragma once
 
 #include "hz8/layout.h"
 #include "hz8/spans.h"
 
 namespace hakozuna::hz8 {
-
-// What the owner does when fast_limit was 0.
-void attend(Heap* heap);
-
-// What a slow path does now and then: arms the timer, does what is due.
-void look_at_clock(Heap* heap);
-
-// Gives back everything of the calling thread's heap that is free. Returns the bytes returned to the system so far.
-size_t flush_heap(Heap* heap);
 
 // Remembers, after pages may have been returned, which free slots have to be marked resident when they are handed out.
 void note_returned_pages(Span* span);

@@ -62,7 +62,7 @@ bool may_discard_records(char* first_record, size_t count) {
   const Span* const first = reinterpret_cast<const Span*>(first_record);
   if (notifying_without_heap.load(std::memory_order_seq_cst) != 0) return false;
   bool free = true;
-  for_each_heap([&](Heap* heap) {
+  Care::registry.for_each([&](Heap* heap) {
     const Span* const span = heap->notifying.load(std::memory_order_seq_cst);
     if (span >= first && span < first + count) free = false;
   });
@@ -111,7 +111,7 @@ void collect_queue(Heap* heap, uint32_t budget) {
     }
     span->queued.store(false, std::memory_order_seq_cst);  // before looking: see notify(). queue_next belongs to the next holder now
     const uint32_t freed = collect_pending(span);
-    heap->remote_frees.store(heap->remote_frees.load(std::memory_order_relaxed) + freed, std::memory_order_relaxed);
+    core::count(heap->remote_frees, freed);
     note_returned_pages(span);  // another thread may have returned those of pending slots
     if (span->state == SpanState::kCurrent) {
       use_word_again(heap->bins[span->size_class]);
@@ -187,7 +187,9 @@ class PendingBits {
 
 }  // namespace
 
-size_t discard_pending_pages(Heap* heap) {
+// Returns the pages of another thread's heap that hold nothing but pending slots. Its owner may be asleep for ever; the tokens of its queue,
+// which this thread takes meanwhile, keep it from collecting them.
+size_t HeapKind::serve_sleeping(Heap* heap) {
   // acquire: as in collect_queue().
   Span* span = heap->queue.exchange(nullptr, std::memory_order_acquire);
   size_t bytes = 0;

@@ -32,8 +32,4 @@ void remember_remote_free(Heap* heap, Span* span);
 // be running, has not collected. Null if there is none.
 void* take_pending_slot(Heap* heap, uint32_t size_class);
 
-// Returns to the system the pages of another thread's heap that hold nothing but pending slots. Its owner may be asleep for ever; the tokens
-// of its queue, which this thread takes meanwhile, keep it from collecting them. Returns the bytes.
-size_t discard_pending_pages(Heap* heap);
-
 }  // namespace hakozuna::hz8

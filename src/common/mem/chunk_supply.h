@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "common/mem/free_runs.h"
+#include "common/mem/purge_request.h"
 #include "common/mem/regions.h"
 #include "common/os/lock.h"
 
@@ -40,6 +41,10 @@ class ChunkSupply {
   // Takes a run back. Returns true if there is now more to purge than `retain_bytes` and there was not before: the caller then
   // makes sure that purge() gets called some time later. After settle(), and until somebody needs new memory, it does not wait.
   bool release_run(char* run, uint32_t order, uint64_t now_ms, uint64_t retain_bytes);
+  // The same, and sees to that by request_purge(). Not to be called with a lock held.
+  void release_run_and_request(char* run, uint32_t order, uint64_t now_ms, uint64_t retain_bytes) {
+    if (release_run(run, order, now_ms, retain_bytes)) request_purge();
+  }
 
   // Returns to the system what has been free for `delay_ms`, as long as more than `retain_bytes` is warm. Returns the bytes.
   size_t purge(uint64_t now_ms, uint64_t delay_ms, uint64_t retain_bytes);

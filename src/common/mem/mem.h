@@ -7,6 +7,8 @@
 //   regions.h        address space, and a record for each 64 KiB chunk of it
 //   free_runs.h      runs of chunks that nobody uses, by the buddy system
 //   chunk_supply.h   runs for spans, kept warm for a while after use, then returned
+//   run_cache.h      the runs a thread keeps to itself
+//   purge_request.h  how it is said that there will be something to purge
 //   large_blocks.h   blocks above the size classes, each a mapping of its own
 #pragma once
 
@@ -16,5 +18,7 @@
 #include "common/mem/large_blocks.h"
 #include "common/mem/metadata.h"
 #include "common/mem/page_map.h"
+#include "common/mem/purge_request.h"
 #include "common/mem/regions.h"
+#include "common/mem/run_cache.h"
 #include "common/mem/size_classes.h"

@@ -11,7 +11,7 @@ namespace hakozuna::os {
 enum class Rank : uint8_t {
   kHeapRegistry = 1,  // the list of thread heaps
   kOrphans,           // spans whose thread has ended
-  kHeapCache,         // one heap's cache of empty runs
+  kRunCache,          // one heap's cache of empty runs
   kLargeBlocks,
   kChunkSupply,
   kPageMap,

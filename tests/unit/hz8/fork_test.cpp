@@ -161,15 +161,13 @@ TEST_F(ForkTest, ALatePushIsNotDeliveredTwice) {
   ended->queue.store(span);
   expect_in_child([&] {
     exit_unless(pending_slots(span) == 0 && !span->queued, 1);
-    for (const Heap* heap = heap_registry.ended.first(); heap; heap = heap->next) {
-      exit_unless(heap->queue.load() == nullptr, 2);
-    }
+    Care::registry.for_each_ended([](const Heap* heap) { exit_unless(heap->queue.load() == nullptr, 2); });
     Hz8::deallocate(blocks[0]);
     Hz8::deallocate(blocks[2]);
-    reap_heaps();
+    Care::reap();
     exit_unless(find_span(blocks[0]) == nullptr, 3);
   });
-  reap_heaps();
+  Care::reap();
   Hz8::deallocate(blocks[0]);
   Hz8::deallocate(blocks[2]);
   living.deallocate(its_block);
@@ -182,7 +180,7 @@ TEST_F(ForkTest, ACacheThatWasInUseIsUsableInTheChild) {
   worker.run([heap] {
     Hz8::deallocate(Hz8::allocate(5000));
     Hz8::thread_flush();
-    heap->cache_lock.lock();
+    heap->runs.lock().lock();
   });
   expect_in_child([&] {
     std::thread([heap] {
@@ -193,7 +191,7 @@ TEST_F(ForkTest, ACacheThatWasInUseIsUsableInTheChild) {
       Hz8::thread_flush();
     }).join();
   });
-  worker.run([heap] { heap->cache_lock.unlock(); });
+  worker.run([heap] { heap->runs.lock().unlock(); });
 }
 
 TEST_F(ForkTest, RunsInTheCachesOfOthersAreNotLost) {
@@ -204,7 +202,7 @@ TEST_F(ForkTest, RunsInTheCachesOfOthersAreNotLost) {
     for (void* block : blocks) Hz8::deallocate(block);
     for (uint32_t c = 0; c < mem::kClassCount; ++c) detach_bin(thread_heap, c);
   });
-  ASSERT_GT(worker.heap()->cached_count, 0u);
+  ASSERT_GT(worker.heap()->runs.cached_count(), 0u);
   expect_in_child([&] {
     Hz8::trim(0);
     exit_unless(statistics().cached == 0, 1);

@@ -13,6 +13,12 @@
 namespace hakozuna::hz8 {
 namespace {
 
+bool serves(const Heap* heap) {
+  bool found = false;
+  Care::registry.for_each([&](Heap* one) { found |= one == heap; });
+  return found;
+}
+
 TEST_F(Hz8Test, ThreadsGetAHeapWithTheirFirstBlock) {
   const hakozuna_statistics before = statistics();
   on_new_thread([&] {
@@ -48,9 +54,9 @@ TEST_F(Hz8Test, AnEndedHeapHoldsNothing) {
     for (void* block : blocks) Hz8::deallocate(block);
   });
   worker.end();
-  EXPECT_EQ(heap->state, HeapState::kDead);
-  EXPECT_EQ(heap->cached_count, 0u);
-  EXPECT_EQ(heap->cached_bytes, 0u);
+  EXPECT_FALSE(serves(heap));
+  EXPECT_EQ(heap->runs.cached_count(), 0u);
+  EXPECT_EQ(heap->runs.cached_bytes(), 0u);
   EXPECT_TRUE(heap->full.empty());
   for (uint32_t c = 0; c < mem::kClassCount; ++c) {
     EXPECT_TRUE(heap->partial[c].empty());
@@ -86,7 +92,7 @@ TEST_F(Hz8Test, AHeapMadeAfterTheExitHandlerIsReaped) {
   ASSERT_NE(late_block, nullptr);
   EXPECT_EQ(statistics().threads, threads + 1) << "its heap was left behind";
   for (int i = 0; os::thread_exists(id) && i < 5000; ++i) usleep(1000);
-  reap_heaps();
+  Care::reap();
   EXPECT_EQ(statistics().threads, threads);
   EXPECT_EQ(verdict(late_block), Verdict::kValid);
   EXPECT_TRUE(test::has_pattern(late_block, 100, 1));
@@ -101,58 +107,10 @@ TEST_F(Hz8Test, AHeapOfALivingThreadIsNotReaped) {
     heap->after_exit = true;
     heap->thread_id = os::thread_id();
   });
-  reap_heaps();
-  EXPECT_EQ(heap->state, HeapState::kServing);
+  Care::reap();
+  EXPECT_TRUE(serves(heap));
   EXPECT_TRUE(heap->after_exit);
   heap->after_exit = false;
-}
-
-bool in_cache(const Heap* heap, const char* run) {
-  for (uint32_t i = 0; i < heap->cached_count; ++i) {
-    if (heap->cached[i].run == run) return true;
-  }
-  return false;
-}
-
-TEST_F(Hz8Test, TheRunCacheIsBoundedAndGivesTheOldestUp) {
-  Worker worker;
-  Heap* const heap = worker.heap();
-  worker.run([&] {
-    std::vector<char*> runs;
-    for (uint32_t i = 0; i < kCachedRuns + 3; ++i) runs.push_back(take_run(heap, 0));
-    for (char* run : runs) cache_run(heap, run, 0);
-    EXPECT_EQ(heap->cached_count, kCachedRuns);
-    EXPECT_LE(heap->cached_bytes, kCachedRunBytes);
-    for (uint32_t i = 0; i < runs.size(); ++i) EXPECT_EQ(in_cache(heap, runs[i]), i >= 3) << i;
-    EXPECT_EQ(take_run(heap, 0), runs.back()) << "the youngest is the warmest";
-    cache_run(heap, runs.back(), 0);
-    // By bytes: three of 512 KiB would exceed the budget.
-    give_up_cached_runs(heap, UINT32_MAX);
-    char* const large[3] = {take_run(heap, 3), take_run(heap, 3), take_run(heap, 3)};
-    for (char* run : large) cache_run(heap, run, 3);
-    EXPECT_EQ(heap->cached_count, 2u);
-    EXPECT_FALSE(in_cache(heap, large[0]));
-    EXPECT_FALSE(give_up_cached_runs(heap, UINT32_MAX));
-    EXPECT_EQ(heap->cached_bytes, 0u);
-  });
-}
-
-TEST_F(Hz8Test, OldCachedRunsAreGivenUpOnly) {
-  Worker worker;
-  Heap* const heap = worker.heap();
-  worker.run([&] {
-    char* const first = take_run(heap, 0);
-    char* const second = take_run(heap, 0);
-    cache_run(heap, first, 0);
-    cache_run(heap, second, 0);
-    heap->cached[0].freed_at = 1000;
-    heap->cached[1].freed_at = 2000;
-    EXPECT_TRUE(give_up_cached_runs(heap, 1000)) << "before, not at";
-    EXPECT_TRUE(in_cache(heap, first));
-    EXPECT_TRUE(give_up_cached_runs(heap, 1001));
-    EXPECT_FALSE(in_cache(heap, first));
-    EXPECT_TRUE(in_cache(heap, second));
-  });
 }
 
 }  // namespace

@@ -150,7 +150,7 @@ class LatePush : public OrphanTest {
 
 TEST_P(LatePush, IsFoundByWhoLooksAfterTheEnded) {
   prepare();
-  reap_heaps();
+  Care::reap();
   EXPECT_EQ(ended_->queue, nullptr);
   free_the_rest();
   EXPECT_EQ(find_span(blocks_[0]), nullptr);

@@ -49,7 +49,7 @@ TEST_P(PendingSlotTest, HoldsMemoryAgainAfterItsPagesWereReturned) {
   const std::vector<char*> blocks = owner.allocate(GetParam(), 40);
   for (char* block : blocks) std::memset(block, 1, GetParam());
   for (size_t i = 1; i < blocks.size(); ++i) other.deallocate(blocks[i]);
-  EXPECT_GT(discard_pending_pages(owner.heap()), 0u);
+  EXPECT_GT(HeapKind::serve_sleeping(owner.heap()), 0u);
   expect_identity();
   std::vector<char*> again;
   other.run([&] {
@@ -60,7 +60,7 @@ TEST_P(PendingSlotTest, HoldsMemoryAgainAfterItsPagesWereReturned) {
     }
   });
   expect_identity();
-  EXPECT_EQ(discard_pending_pages(owner.heap()), 0u) << "they are in use";
+  EXPECT_EQ(HeapKind::serve_sleeping(owner.heap()), 0u) << "they are in use";
   for (size_t i = 1; i < blocks.size(); ++i) EXPECT_TRUE(test::has_pattern(again[i - 1], GetParam(), i));
   for (char* block : again) other.deallocate(block);
   owner.deallocate(blocks[0]);

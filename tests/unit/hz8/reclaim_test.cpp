@@ -163,7 +163,7 @@ TEST_F(Hz8Test, ATrimReachesTheCachesOfSleepersAndAsksThemForTheRest) {
   });
   Heap* const heap = sleeper.heap();
   Hz8::trim(0);
-  EXPECT_EQ(heap->cached_count, 0u);
+  EXPECT_EQ(heap->runs.cached_count(), 0u);
   EXPECT_TRUE(heap->flush_requested);
   EXPECT_EQ(statistics().cached, 0u);
   sleeper.run([] { Hz8::deallocate(Hz8::allocate(32)); });

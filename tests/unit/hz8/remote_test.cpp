@@ -197,13 +197,13 @@ TEST_F(Hz8Test, PendingPagesOfASleeperAreReturnedByOthers) {
   Heap* const heap = owner.heap();
   const size_t spans = queue_length(heap);
   EXPECT_GE(spans, 2u);
-  const size_t returned = discard_pending_pages(heap);
+  const size_t returned = HeapKind::serve_sleeping(heap);
   EXPECT_GE(returned, (kBlocks - kept.size()) * kBytes * 3 / 4 / page * page);
   EXPECT_EQ(queue_length(heap), spans) << "the tokens are back";
   for (const size_t i : kept) EXPECT_TRUE(test::has_pattern(blocks[i], kBytes, i));
   EXPECT_EQ(test::resident_pages(reinterpret_cast<char*>(align_up(reinterpret_cast<uintptr_t>(blocks[5]), page)), page), 0u);
   expect_identity();
-  EXPECT_EQ(discard_pending_pages(heap), 0u) << "nothing is left to return";
+  EXPECT_EQ(HeapKind::serve_sleeping(heap), 0u) << "nothing is left to return";
 
   // The sleeper wakes up: what it gets is its own again and can be written to.
   owner.run([&] {
@@ -275,7 +275,7 @@ TEST_F(Hz8Test, PurgersAndFreersAndTheOwnerAtOnce) {
   }
   threads.emplace_back([&] {
     while (!stop) {
-      discard_pending_pages(heap);
+      HeapKind::serve_sleeping(heap);
       std::this_thread::yield();
     }
   });
