@@ -41,11 +41,12 @@ void deallocate_any(void* block, const char* operation) {
     return;
   }
   if (span->owner.load(std::memory_order_relaxed) != thread_heap) {
+    const uint32_t size_class = span->size_class;  // before: afterwards the span may be given back
     if (!remote_free(span, at.slot)) {
       report(core::Misuse::kDoubleFree, operation, block);
       return;
     }
-    if (thread_heap != &no_heap) remember_remote_free(thread_heap, span);
+    if (thread_heap != &no_heap) remember_remote_free(thread_heap, span, size_class);
     count_event(thread_heap, kEventsPerLook);
     return;
   }

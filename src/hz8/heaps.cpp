@@ -99,6 +99,7 @@ void forget_other_heaps_after_fork() {
       span->pending.store(mask, std::memory_order_relaxed);
     }
     if (owner == mine && owner != nullptr) {
+      mark_live_slots(span);
       if (span->pending.load(std::memory_order_relaxed) != 0) {
         span->queued.store(true, std::memory_order_relaxed);
         span->queue_next = mine->carried;
@@ -107,6 +108,7 @@ void forget_other_heaps_after_fork() {
       return;
     }
     collect_pending(span);
+    mark_live_slots(span);
     if (!is_orphan) make_orphan(span);
   });
   while (Span* const span = to_release) {

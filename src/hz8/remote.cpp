@@ -124,9 +124,9 @@ void collect_queue(Heap* heap, uint32_t budget) {
   heap->carried = span;
 }
 
-void remember_remote_free(Heap* heap, Span* span) {
-  if (span->size_class < kFirstOneWordClass) return;
-  RemoteHints& hints = heap->remote_hints[span->size_class - kFirstOneWordClass];
+void remember_remote_free(Heap* heap, Span* span, uint32_t size_class) {
+  if (size_class < kFirstOneWordClass) return;
+  RemoteHints& hints = heap->remote_hints[size_class - kFirstOneWordClass];
   if (hints.count != 0 && hints.spans[(hints.next - 1) % RemoteHints::kSpans] == span) return;
   hints.spans[hints.next++ % RemoteHints::kSpans] = span;
   if (hints.count < RemoteHints::kSpans) ++hints.count;

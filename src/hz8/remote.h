@@ -25,8 +25,8 @@ inline bool has_queued(const Heap* heap) {
 // Collects up to `budget` spans of the heap's queue. Owner only.
 void collect_queue(Heap* heap, uint32_t budget);
 
-// Remembers where this thread freed a block of another.
-void remember_remote_free(Heap* heap, Span* span);
+// Remembers where this thread freed a block of another, in a span of what was then this class.
+void remember_remote_free(Heap* heap, Span* span, uint32_t size_class);
 
 // Takes a pending slot of the class from a span in which this thread has lately freed one: memory that is warm and that its owner, who may not
 // be running, has not collected. Null if there is none.

@@ -159,6 +159,13 @@ bool is_pending(const Span* span, uint64_t slot) {
   return (word.load(std::memory_order_relaxed) >> (slot % 64)) & 1;
 }
 
+void mark_live_slots(const Span* span) {
+  for (uint32_t slot = 0; slot < span->slot_count; ++slot) {
+    if (((span->free_bits[slot / 64] >> (slot % 64)) & 1) != 0 || is_pending(span, slot)) continue;
+    mem::chunk_supply.mark_resident(span->first_slot + size_t{slot} * span->slot_bytes, span->slot_bytes);
+  }
+}
+
 void check_span([[maybe_unused]] const Span* span) {
 #if defined(HAKOZUNA_CHECKED) && HAKOZUNA_CHECKED
   const mem::SizeClass& geometry = mem::kSizeClasses[span->size_class];

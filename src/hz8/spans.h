@@ -41,6 +41,9 @@ void report_double_free(Span* span, uint64_t slot);
 // Whether the slot has a pending bit.
 bool is_pending(const Span* span, uint64_t slot);
 
+// In a forked child: blocks that a thread which is not there had taken, and whose pages it had not marked yet, hold memory as others do.
+void mark_live_slots(const Span* span);
+
 // Guards the free list of bitmaps (fork).
 os::Lock& bitmap_lock();
 

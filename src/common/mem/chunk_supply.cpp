@@ -52,9 +52,11 @@ char* ChunkSupply::allocate_cold_run(uint32_t order, uint64_t limit_bytes, uint3
 
 char* ChunkSupply::split_run(char* run) {
   const ChunkId first = regions_.id_of(run);
+  os::LockGuard guard(lock_);
   const uint32_t order = regions_.record(first).order - 1u;
   const ChunkId second = first + (ChunkId{1} << order);
   regions_.record(second).order = order;
+  regions_.record(second).line_records_used = 1;
   regions_.record(second).state = ChunkRecord::kUsed;
   regions_.record(first).order = order;
   return regions_.address(second);
@@ -84,7 +86,7 @@ size_t ChunkSupply::settle(uint64_t retain_bytes) {
 size_t ChunkSupply::purge(uint64_t now_ms, uint64_t delay_ms, uint64_t retain_bytes) {
   size_t purged = 0;
   for (;;) {
-    ChunkId batch[kPurgeBatch];
+    DetachedRun batch[kPurgeBatch];
     uint32_t count = 0;
     {
       os::LockGuard guard(lock_);
@@ -93,7 +95,7 @@ size_t ChunkSupply::purge(uint64_t now_ms, uint64_t delay_ms, uint64_t retain_by
         if (run == kNoChunk) break;
         free_.remove(run);
         regions_.record(run).state = ChunkRecord::kUsed;  // a forked child, where nobody goes on here, finds it
-        batch[count++] = run;
+        batch[count++] = {run, regions_.record(run).order};
       }
       if (count == 0) purge_pending_.store(free_.warm_bytes() > retain_bytes, std::memory_order_relaxed);
     }
@@ -101,7 +103,7 @@ size_t ChunkSupply::purge(uint64_t now_ms, uint64_t delay_ms, uint64_t retain_by
     purged += discard_runs(batch, count);
     os::LockGuard guard(lock_);
     for (uint32_t i = 0; i < count; ++i) {
-      free_.insert(batch[i], regions_.record(batch[i]).order, static_cast<uint32_t>(now_ms));
+      free_.insert(batch[i].id, batch[i].order, static_cast<uint32_t>(now_ms));
     }
   }
   if (purged != 0) discard_idle_line_records();
@@ -110,20 +112,20 @@ size_t ChunkSupply::purge(uint64_t now_ms, uint64_t delay_ms, uint64_t retain_by
 
 // Returns the pages of runs that were taken off the lists. Neighbours go back in one system call, each of which stops the other threads to have
 // them forget their translations.
-size_t ChunkSupply::discard_runs(ChunkId* runs, uint32_t count) {
+size_t ChunkSupply::discard_runs(DetachedRun* runs, uint32_t count) {
   for (uint32_t i = 1; i < count; ++i) {  // insertion sort: few, and partly in order
-    const ChunkId run = runs[i];
+    const DetachedRun run = runs[i];
     uint32_t at = i;
-    for (; at > 0 && runs[at - 1] > run; --at) runs[at] = runs[at - 1];
+    for (; at > 0 && runs[at - 1].id > run.id; --at) runs[at] = runs[at - 1];
     runs[at] = run;
   }
   size_t total = 0;
   for (uint32_t i = 0; i < count;) {
-    const ChunkId start = runs[i];
+    const ChunkId start = runs[i].id;
     ChunkId end = start;
-    for (; i < count && runs[i] == end; ++i) {
-      total += regions_.resident_bytes(runs[i]);
-      end += ChunkId{1} << regions_.record(runs[i]).order;
+    for (; i < count && runs[i].id == end; ++i) {
+      total += regions_.resident_bytes(end, runs[i].order);
+      end += ChunkId{1} << runs[i].order;
     }
     for (ChunkId id = start; id < end; ++id) regions_.record(id).resident.store(0, std::memory_order_relaxed);
     os::discard(regions_.address(start), size_t{end - start} << kChunkShift);

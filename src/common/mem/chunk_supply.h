@@ -35,7 +35,7 @@ class ChunkSupply {
   // none.
   char* allocate_cold_run(uint32_t order, uint64_t limit_bytes, uint32_t& order_found);
 
-  // Makes two runs of half the size of a used run; the second one's address is returned. No lock: the run is the caller's.
+  // Makes two runs of half the size of a used run, which is the caller's; the second one's address is returned.
   char* split_run(char* run);
 
   // Takes a run back. Returns true if there is now more to purge than `retain_bytes` and there was not before: the caller then
@@ -128,7 +128,11 @@ class ChunkSupply {
 
   ChunkId take_new(uint32_t order, uint64_t limit_bytes);
   Residency residency(ChunkId run, uint32_t order);
-  size_t discard_runs(ChunkId* runs, uint32_t count);
+  struct DetachedRun {
+    ChunkId id;
+    uint32_t order;
+  };
+  size_t discard_runs(DetachedRun* runs, uint32_t count);
   void discard_idle_line_records();
 
   os::Lock lock_{os::Rank::kChunkSupply};

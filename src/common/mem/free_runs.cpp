@@ -20,7 +20,7 @@ bool is_before(uint32_t a, uint32_t b) { return ((a - b) & kTimeMask) > kTimeMas
 void FreeRuns::push_front(ChunkId run) {
   ChunkRecord& record = regions_.record(run);
   record.state = ChunkRecord::kFree;
-  const size_t resident = regions_.resident_bytes(run);
+  const size_t resident = regions_.resident_bytes(run, record.order);
   record.warm = resident != 0;
   warm_bytes_ += resident;
   RunList& list = list_of(record);
@@ -36,19 +36,21 @@ void FreeRuns::remove(ChunkId run) {
   RunList& list = list_of(record);
   (record.previous != kNoChunk ? regions_.record(record.previous).next : list.first) = record.next;
   (record.next != kNoChunk ? regions_.record(record.next).previous : list.last) = record.previous;
-  if (record.warm) warm_bytes_ -= regions_.resident_bytes(run);
+  if (record.warm) warm_bytes_ -= regions_.resident_bytes(run, record.order);
   record.state = ChunkRecord::kInside;
 }
 
 void FreeRuns::insert(ChunkId run, uint32_t order, uint32_t freed_at) {
   freed_at &= kTimeMask;
   regions_.record(run).order = order;
-  bool warm = regions_.resident_bytes(run) != 0;
+  bool warm = regions_.resident_bytes(run, order) != 0;
+  uint32_t line_records_used = regions_.record(run).line_records_used;
   while (order < kMaxRunOrder) {
     const ChunkId buddy = run ^ (ChunkId{1} << order);
     const ChunkRecord& record = regions_.record(buddy);
     if (record.state != ChunkRecord::kFree || record.order != order) break;
     remove(buddy);
+    line_records_used |= record.line_records_used;
     if (record.warm) {
       if (!warm || is_before(record.freed_at, freed_at)) freed_at = record.freed_at;
       warm = true;
@@ -59,6 +61,7 @@ void FreeRuns::insert(ChunkId run, uint32_t order, uint32_t freed_at) {
     regions_.record(run).order = order;
   }
   regions_.record(run).freed_at = freed_at & kTimeMask;
+  regions_.record(run).line_records_used = line_records_used & 1;
   push_front(run);
 }
 
@@ -67,22 +70,24 @@ ChunkId FreeRuns::take_of(uint32_t from, uint32_t order, bool warm) {
   if (run == kNoChunk) return kNoChunk;
   remove(run);
   const uint32_t freed_at = regions_.record(run).freed_at;
-  regions_.record(run & ~ChunkId{kBlockChunks - 1}).line_records_used = 1;
+  const uint32_t line_records_used = regions_.record(run).line_records_used;
   // Halve until it fits, keeping the warmer half.
   for (uint32_t half = from; half-- > order;) {
     ChunkId other = run ^ (ChunkId{1} << half);
     regions_.record(run).order = half;
     regions_.record(other).order = half;
-    if (warm && regions_.resident_bytes(run) == 0) {
+    if (warm && regions_.resident_bytes(run, half) == 0) {
       regions_.record(run).state = ChunkRecord::kInside;
       const ChunkId upper = other;
       other = run;
       run = upper;
     }
     regions_.record(other).freed_at = freed_at & kTimeMask;
+    regions_.record(other).line_records_used = line_records_used & 1;
     push_front(other);
   }
   regions_.record(run).order = order;
+  regions_.record(run).line_records_used = 1;
   regions_.record(run).state = ChunkRecord::kUsed;
   return run;
 }

@@ -142,10 +142,10 @@ bool Regions::contains(const void* address) const {
   return false;
 }
 
-size_t Regions::resident_bytes(ChunkId run) {
+size_t Regions::resident_bytes(ChunkId run, uint32_t order) {
   const ChunkRecord* const records = &record(run);
   size_t pages = 0;
-  for (size_t i = 0; i < size_t{1} << records->order; ++i) {
+  for (size_t i = 0; i < size_t{1} << order; ++i) {
     pages += static_cast<size_t>(std::popcount(records[i].resident.load(std::memory_order_relaxed)));
   }
   return pages * os::page_bytes();

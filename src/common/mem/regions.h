@@ -29,7 +29,8 @@ inline constexpr size_t kBlockBytes = kChunkBytes * kBlockChunks;
 using ChunkId = uint32_t;
 inline constexpr ChunkId kNoChunk = 0;
 
-// 16 bytes for each 64 KiB that was ever in use. What describes a run stands in its first chunk's record.
+// 16 bytes for each 64 KiB that was ever in use. What describes a run stands in its first chunk's record. All but the pages' bits is read and
+// written under the supply's lock, but for walks of a process at rest.
 struct ChunkRecord {
   enum State : uint32_t {
     kUnassigned = 0,  // not handed to the free lists yet
@@ -45,7 +46,7 @@ struct ChunkRecord {
   uint32_t state : 2;
   uint32_t order : 3;
   uint32_t warm : 1;               // of a free run: which list it is on
-  uint32_t line_records_used : 1;  // first chunk of a block: the line may have written to the records of the block's chunks
+  uint32_t line_records_used : 1;  // the line may have written to the records of the run's chunks
   // One bit a page. Atomic because a thread that returns pages of a remotely freed slot shares the word with the owner of the
   // span; each bit has one writer at a time, so relaxed order is enough: the slot itself is handed over elsewhere.
   std::atomic<uint16_t> resident;  // may hold memory
@@ -93,7 +94,7 @@ class Regions {
   }
   size_t line_record_bytes() const { return line_record_bytes_; }
 
-  size_t resident_bytes(ChunkId run);
+  size_t resident_bytes(ChunkId run, uint32_t order);
 
   // The regions there are; complete ones only.
   uint32_t count() const { return count_.load(std::memory_order_acquire); }  // pairs with add()

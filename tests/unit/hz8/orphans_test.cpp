@@ -230,7 +230,10 @@ TEST_F(Hz8Test, ThreadsThatComeAndGoLeaveNothingBehind) {
   EXPECT_EQ(after.live, live);
   EXPECT_EQ(after.spans, before.spans);
   EXPECT_LE(after.metadata, before.metadata + (uint64_t{1} << 20));
-  EXPECT_LE(after.mapped, before.mapped + (uint64_t{4} << 20));
+  // Four heaps carve at once, each from a block of its own, and which blocks have room for them depends on chance; what they touch does not.
+  EXPECT_LE(after.mapped, before.mapped + 2 * 4 * mem::kBlockBytes);
+  const auto touched = [](const hakozuna_statistics& s) { return s.mapped - s.returned - s.untouched; };
+  EXPECT_LE(touched(after), touched(before) + (uint64_t{4} << 20));
   EXPECT_EQ(new_misuses(), 0u);
 }
 
