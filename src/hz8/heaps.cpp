@@ -108,6 +108,12 @@ void forget_other_heaps_after_fork() {
       return;
     }
     collect_pending(span);
+    if (span->size_class >= mem::kSmallClassCount) {
+      // The owner may have been between taking a slot and saying so here.
+      span->unmarked &= span->free_bits[0];
+      span->fresh &= span->unmarked;
+    }
+    note_returned_pages(span);  // those of slots that were pending may have been returned
     mark_live_slots(span);
     if (!is_orphan) make_orphan(span);
   });
