@@ -179,14 +179,15 @@ void check_span([[maybe_unused]] const Span* span) {
                  "an unmarked slot is free");
   for (uint32_t slot = 0; slot < span->slot_count; ++slot) {
     if ((span->free_bits[slot / 64] >> (slot % 64)) & 1) continue;
-    // Another thread may free the block meanwhile and a third return its pages, or one that took a pending slot is about to mark them.
+    // Another thread may free the block meanwhile and a third return its pages, or one that took a pending slot is about to mark them. One that
+    // returns pending pages holds the bits meanwhile, and may wait in the system for a fork: about a second is enough.
     const auto holds = [&] {
       return mem::chunk_supply.presence(span->first_slot + size_t{slot} * span->slot_bytes, span->slot_bytes) ==
                  mem::ChunkSupply::Presence::kAll ||
              is_pending(span, slot);
     };
     bool resident = holds();
-    for (int attempt = 0; !resident && attempt < 1000; ++attempt) {
+    for (int attempt = 0; !resident && attempt < 1'000'000; ++attempt) {
       os::yield();
       resident = holds();
     }
