@@ -11,6 +11,7 @@ namespace hakozuna::os {
 enum class Rank : uint8_t {
   kHeapRegistry = 1,  // the list of thread heaps
   kOrphans,           // spans whose thread has ended
+  kDepots,            // the spans of a class that all threads share; a lock for each class
   kRunCache,          // one heap's cache of empty runs
   kLargeBlocks,
   kChunkSupply,
@@ -46,6 +47,18 @@ class Lock {
     note_unlock();
     word_.store(kFree, std::memory_order_relaxed);  // one thread only: nothing to pair with
   }
+
+  // Around a fork one thread takes all locks of a rank of which threads otherwise hold one at a time, always in the same order: no cycle can
+  // come of it, and it does not count as holding one of that rank.
+  void lock_peer() {
+    uint32_t expected = kFree;
+    // acquire: as in lock().
+    if (!word_.compare_exchange_strong(expected, kHeld, std::memory_order_acquire, std::memory_order_relaxed)) lock_slow();
+  }
+  void unlock_peer() {
+    if (word_.exchange(kFree, std::memory_order_release) == kHeldWithWaiters) wake();  // as in unlock()
+  }
+  void reset_peer_after_fork() { word_.store(kFree, std::memory_order_relaxed); }  // as in reset_after_fork()
 
  private:
   static constexpr uint32_t kFree = 0;

@@ -1,0 +1,156 @@
+#include "hz10/depots.h"
+
+#include "common/core/diagnostics.h"
+#include "common/core/heap_care.h"
+#include "common/core/options.h"
+#include "hz10/hz10.h"
+
+namespace hakozuna::hz10 {
+
+constinit Depot depots[mem::kClassCount];
+
+namespace {
+
+// Blocks given back while the lock is held once: some hundred nanoseconds.
+constexpr uint32_t kPutAtOnce = 64;
+
+// Runs of spans that became empty, to be passed on when the lock is given back.
+struct Emptied {
+  char* runs[kPutAtOnce];
+  uint32_t count = 0;
+};
+
+void pass_on(Heap* heap, uint32_t order, const Emptied& emptied) {
+  for (uint32_t i = 0; i < emptied.count; ++i) {
+    if (heap) {
+      heap->runs.put(emptied.runs[i], order, core::retain_bytes());
+    } else {
+      core::release_run(emptied.runs[i], order);
+    }
+  }
+}
+
+// The span to take from, carved if there is none; null when the system has no memory. With the lock held: others that want this class now find
+// slots in the new span.
+Span* open_span(Depot& depot, Heap* heap, uint32_t size_class) {
+  if (Span* const span = depot.open.first()) return span;
+  const uint32_t order = mem::run_order_of(size_class);
+  char* const run = heap->runs.take(order, core::limit_bytes());
+  return run ? make_span(depot, run, size_class) : nullptr;
+}
+
+void close_if_full(Depot& depot, Span* span) {
+  if (span->free_count == 0) depot.open.remove(span);
+}
+
+// False if it is no block in use of the class.
+bool put_block(Depot& depot, uint32_t size_class, void* block, Emptied& emptied) {
+  Span* const span = find_span(block);
+  if (!span || span->size_class != size_class) return false;
+  const mem::SlotPosition at = position_in(span, block);
+  if (!at.exact) return false;
+  uint64_t& word = span->words()[at.slot / 64];
+  uint64_t bits = word;
+  if (arch::test_and_set_bit(bits, at.slot % 64)) return false;
+  word = bits;
+  span->summary |= uint64_t{1} << (at.slot / 64);
+  span->idle_passes = 0;
+  if (span->free_count++ == 0) {
+    depot.open.push_back(span);
+  } else if (span->free_count == span->slot_count && depot.open.first() != depot.open.last()) {
+    emptied.runs[emptied.count++] = unmake_span(depot, span);
+  }
+  return true;
+}
+
+void report(const void* block) {
+  Classification found = Hz10::classify(block);
+  // A block that is in use now by somebody else, of another class: the span has been given back since the block was freed first.
+  if (found.verdict == Verdict::kValid || found.verdict == Verdict::kMiss) found.verdict = Verdict::kFreed;
+  core::report_misuse(Hz10::kName, core::misuse_of(found.verdict), "free", block, found);
+}
+
+}  // namespace
+
+uint32_t take_blocks(Heap* heap, uint32_t size_class, void** end, uint32_t wanted) {
+  Depot& depot = depots[size_class];
+  os::LockGuard guard(depot.lock);
+  uint32_t taken = 0;
+  for (Span* span = open_span(depot, heap, size_class); span; span = depot.open.first()) {
+    taken += take_slots(span, end - taken, wanted - taken);
+    close_if_full(depot, span);
+    // A span that stays open has no more slots with memory.
+    if (taken == wanted || span->free_count != 0) break;
+  }
+  return taken;
+}
+
+Slot take_block(Heap* heap, uint32_t size_class) {
+  Depot& depot = depots[size_class];
+  os::LockGuard guard(depot.lock);
+  Span* const span = open_span(depot, heap, size_class);
+  if (!span) return {nullptr, false};
+  const Slot slot = take_slot(span);
+  close_if_full(depot, span);
+  return slot;
+}
+
+void put_blocks(Heap* heap, uint32_t size_class, void* const* blocks, uint32_t count) {
+  Depot& depot = depots[size_class];
+  while (count != 0) {
+    Emptied emptied;
+    const uint32_t some = count < kPutAtOnce ? count : kPutAtOnce;
+    uint32_t done = 0;
+    {
+      os::LockGuard guard(depot.lock);
+      while (done < some && put_block(depot, size_class, blocks[done], emptied)) ++done;
+    }
+    pass_on(heap, mem::run_order_of(size_class), emptied);
+    if (done < some) report(blocks[done++]);  // without the lock: a handler of the program may allocate
+    blocks += done;
+    count -= done;
+  }
+}
+
+void release_empty_spans() {
+  for (uint32_t c = 0; c < mem::kClassCount; ++c) {
+    Emptied emptied;
+    {
+      os::LockGuard guard(depots[c].lock);
+      for (Span* span = depots[c].open.first(); span && emptied.count < kPutAtOnce;) {
+        Span* const next = span->next;
+        if (span->free_count == span->slot_count) emptied.runs[emptied.count++] = unmake_span(depots[c], span);
+        span = next;
+      }
+    }
+    pass_on(nullptr, mem::run_order_of(c), emptied);
+  }
+}
+
+size_t return_free_pages(uint8_t passes, bool& more) {
+  size_t bytes = 0;
+  for (uint32_t c = 0; c < mem::kClassCount; ++c) {
+    Emptied emptied;
+    {
+      os::LockGuard guard(depots[c].lock);
+      for (Span* span = depots[c].open.first(); span;) {
+        Span* const next = span->next;
+        if (span->idle_passes == kNothingToReturn) {
+        } else if (span->idle_passes < passes) {
+          ++span->idle_passes;
+          more = true;
+        } else if (span->free_count == span->slot_count && emptied.count < kPutAtOnce) {
+          emptied.runs[emptied.count++] = unmake_span(depots[c], span);
+        } else {
+          bytes += discard_free_pages(span);
+          span->idle_passes = kNothingToReturn;
+        }
+        span = next;
+      }
+    }
+    pass_on(nullptr, mem::run_order_of(c), emptied);
+  }
+  return bytes;
+}
+
+}  // namespace hakozuna::hz10
