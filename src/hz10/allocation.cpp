@@ -12,8 +12,7 @@ namespace {
 
 // A block of the class; null and errno without memory.
 void* allocate_of_class(Heap* heap, uint32_t size_class) {
-  Bin& bin = bin_of(heap, size_class);
-  if (void* const block = pop(bin)) return block;
+  if (void* const block = pop(heap, bin_offset_of(size_class))) return block;
   if (!refill(heap, size_class)) {
     // Before failing, everything of our own that could be of use.
     empty_bins(heap);
@@ -22,7 +21,7 @@ void* allocate_of_class(Heap* heap, uint32_t size_class) {
     mem::large_blocks.purge(UINT64_MAX, 0);
     if (!refill(heap, size_class)) return core::out_of_memory();
   }
-  return pop(bin);
+  return pop(heap, bin_offset_of(size_class));
 }
 
 // The heap, having attended to what waits for it; null without memory.
@@ -47,7 +46,7 @@ void* allocate_slow(size_t size) noexcept {
   if (size <= mem::kMaxSlotBytes &&
       (heap->fast_limit.load(std::memory_order_relaxed) != 0 || Care::skip_attention(heap))) [[likely]] {
     const uint32_t size_class = mem::class_of(size);
-    if (void* const block = pop(bin_of(heap, size_class))) [[likely]] return block;
+    if (void* const block = pop(heap, bin_offset_of(size_class))) [[likely]] return block;
     return allocate_of_class(heap, size_class);
   }
   return allocate_with_attention(size);
@@ -64,7 +63,7 @@ void* Hz10::allocate_zeroed(size_t size) noexcept {
   if (!heap) return core::out_of_memory();
   if (size > mem::kMaxSlotBytes) return core::allocate_large(size, 1, /*zeroed=*/true);
   const uint32_t size_class = mem::class_of(size);
-  void* block = pop(bin_of(heap, size_class));
+  void* block = pop(heap, bin_offset_of(size_class));
   if (!block) {
     // Past the bin: the depot knows which of its slots are zero.
     const Slot slot = take_block(heap, size_class);

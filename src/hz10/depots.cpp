@@ -1,5 +1,7 @@
 #include "hz10/depots.h"
 
+#include <string.h>
+
 #include "common/core/diagnostics.h"
 #include "common/core/heap_care.h"
 #include "common/core/options.h"
@@ -63,6 +65,36 @@ bool put_block(Depot& depot, uint32_t size_class, void* block, Emptied& emptied)
   return true;
 }
 
+// Takes up to `wanted` blocks of the stash.
+uint32_t take_stashed(Depot& depot, void** end, uint32_t wanted) {
+  const uint32_t taken = wanted < depot.stash_count ? wanted : depot.stash_count;
+  if (taken == 0) return 0;
+  depot.stash_count -= taken;
+  if (depot.stash_count < depot.stash_low) depot.stash_low = depot.stash_count;
+  memcpy(end - taken, depot.stash + depot.stash_count, taken * sizeof(void*));
+  return taken;
+}
+
+// Gives up to `most` blocks of the stash to the spans, the oldest ones.
+void empty_stash(uint32_t size_class, uint32_t most) {
+  Depot& depot = depots[size_class];
+  for (uint32_t done = 0; done < most;) {
+    void* blocks[kPutAtOnce];
+    uint32_t some = most - done < kPutAtOnce ? most - done : kPutAtOnce;
+    {
+      os::LockGuard guard(depot.lock);
+      if (some > depot.stash_count) some = depot.stash_count;
+      if (some == 0) return;
+      depot.stash_count -= some;
+      if (depot.stash_count < depot.stash_low) depot.stash_low = depot.stash_count;
+      memcpy(blocks, depot.stash, some * sizeof(void*));
+      memmove(depot.stash, depot.stash + some, depot.stash_count * sizeof(void*));
+    }
+    put_in_spans(nullptr, size_class, blocks, some);
+    done += some;
+  }
+}
+
 void report(const void* block) {
   Classification found = Hz10::classify(block);
   // A block that is in use now by somebody else, of another class: the span has been given back since the block was freed first.
@@ -75,6 +107,7 @@ void report(const void* block) {
 uint32_t take_blocks(Heap* heap, uint32_t size_class, void** end, uint32_t wanted) {
   Depot& depot = depots[size_class];
   os::LockGuard guard(depot.lock);
+  if (const uint32_t stashed = take_stashed(depot, end, wanted)) return stashed;
   uint32_t taken = 0;
   for (Span* span = open_span(depot, heap, size_class); span; span = depot.open.first()) {
     taken += take_slots(span, end - taken, wanted - taken);
@@ -88,6 +121,8 @@ uint32_t take_blocks(Heap* heap, uint32_t size_class, void** end, uint32_t wante
 Slot take_block(Heap* heap, uint32_t size_class) {
   Depot& depot = depots[size_class];
   os::LockGuard guard(depot.lock);
+  void* stashed[1];
+  if (take_stashed(depot, stashed + 1, 1)) return {stashed[0], false};
   Span* const span = open_span(depot, heap, size_class);
   if (!span) return {nullptr, false};
   const Slot slot = take_slot(span);
@@ -96,6 +131,22 @@ Slot take_block(Heap* heap, uint32_t size_class) {
 }
 
 void put_blocks(Heap* heap, uint32_t size_class, void* const* blocks, uint32_t count) {
+  Depot& depot = depots[size_class];
+  uint32_t stashed = 0;
+  {
+    os::LockGuard guard(depot.lock);
+    if (!depot.stash) depot.stash = static_cast<void**>(mem::metadata.allocate(kStashCapacities[size_class] * sizeof(void*)));
+    if (depot.stash) {
+      const uint32_t room = kStashCapacities[size_class] - depot.stash_count;
+      stashed = count < room ? count : room;
+      memcpy(depot.stash + depot.stash_count, blocks, stashed * sizeof(void*));
+      depot.stash_count += stashed;
+    }
+  }
+  if (stashed < count) put_in_spans(heap, size_class, blocks + stashed, count - stashed);
+}
+
+void put_in_spans(Heap* heap, uint32_t size_class, void* const* blocks, uint32_t count) {
   Depot& depot = depots[size_class];
   while (count != 0) {
     Emptied emptied;
@@ -114,6 +165,7 @@ void put_blocks(Heap* heap, uint32_t size_class, void* const* blocks, uint32_t c
 
 void release_empty_spans() {
   for (uint32_t c = 0; c < mem::kClassCount; ++c) {
+    empty_stash(c, UINT32_MAX);
     Emptied emptied;
     {
       os::LockGuard guard(depots[c].lock);
@@ -130,9 +182,12 @@ void release_empty_spans() {
 size_t return_free_pages(uint8_t passes, bool& more) {
   size_t bytes = 0;
   for (uint32_t c = 0; c < mem::kClassCount; ++c) {
+    empty_stash(c, passes == 0 ? UINT32_MAX : racing_read(depots[c].stash_low));
     Emptied emptied;
     {
       os::LockGuard guard(depots[c].lock);
+      depots[c].stash_low = depots[c].stash_count;
+      more |= depots[c].stash_count != 0;
       for (Span* span = depots[c].open.first(); span;) {
         Span* const next = span->next;
         if (span->idle_passes == kNothingToReturn) {

@@ -14,8 +14,6 @@
 //                                  └─> misuse, or a pointer that is not ours
 #pragma once
 
-#include <array>
-
 #include "common/core/line.h"
 #include "hz10/layout.h"
 
@@ -38,21 +36,22 @@ inline Bin* bin_at(Heap* heap, size_t offset) {
   return reinterpret_cast<Bin*>(reinterpret_cast<char*>(heap->bins) + offset);
 }
 
-// Where a request of a small size is served. Table of offsets, not of classes: saves the scaling.
-inline constexpr auto kSmallBinOffsets = [] {
-  std::array<uint16_t, mem::kSmallClassTable.size()> table{};
-  for (size_t i = 0; i < table.size(); ++i) table[i] = bin_offset_of(mem::kSmallClassTable[i]);
-  return table;
-}();
-inline Bin* small_bin(Heap* heap, size_t size) {
-  return bin_at(heap, kSmallBinOffsets[(size + mem::kMinAlignment - 1) / mem::kMinAlignment]);
+// The same to the compiler's eyes unrelated to an earlier bin_at() of the same offset: it then uses an addressing mode each time, where it would
+// otherwise spend an instruction on the sum.
+[[gnu::always_inline]] inline Bin* bin_again(Heap* heap, size_t& offset) {
+  asm("" : "+r"(offset));
+  return bin_at(heap, offset);
 }
 
-// The latest block of the bin; null if it is empty.
-[[gnu::always_inline]] inline void* pop(Bin& bin) {
-  void* const block = bin.top[-1];
+inline size_t small_bin_offset(const Heap* heap, size_t size) {
+  return heap->small_bins[(size + mem::kMinAlignment - 1) / mem::kMinAlignment];
+}
+
+// The latest block of a bin; null if it is empty.
+[[gnu::always_inline]] inline void* pop(Heap* heap, size_t bin_offset) {
+  void* const block = bin_at(heap, bin_offset)->top[-1];
   if (!block) [[unlikely]] return nullptr;
-  --bin.top;
+  arch::step_down(bin_again(heap, bin_offset)->top);
   return block;
 }
 
@@ -62,8 +61,8 @@ class Hz10 {
 
   static void* allocate(size_t size) noexcept {
     Heap* const heap = thread_heap;
-    if (size <= heap->fast_limit.load(std::memory_order_relaxed)) [[likely]] {
-      if (void* const block = pop(*small_bin(heap, size))) [[likely]] return block;
+    if (!arch::is_above(size, heap->fast_limit)) [[likely]] {
+      if (void* const block = pop(heap, small_bin_offset(heap, size))) [[likely]] return block;
     }
     return allocate_slow(size);
   }
@@ -97,12 +96,13 @@ class Hz10 {
     char* const base = mem::primary_base;
     const size_t offset = static_cast<size_t>(static_cast<char*>(block) - base);
     if (offset >= mem::primary_bytes) [[unlikely]] return false;
-    Bin* const bin = bin_at(thread_heap, racing_read(chunk_entry(base, offset)->bin));
-    void** const top = bin->top;
-    if (top == bin->limit) [[unlikely]] return false;
+    Heap* const heap = thread_heap;
+    size_t bin = racing_read(chunk_entry(base, offset)->bin);
+    void** const top = bin_at(heap, bin)->top;
+    if (top == bin_again(heap, bin)->limit) [[unlikely]] return false;
     if (top[-1] == block) [[unlikely]] return false;  // freed twice
     *top = block;
-    bin->top = top + 1;
+    arch::step_up(bin_again(heap, bin)->top);
     return true;
   }
 };

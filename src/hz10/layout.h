@@ -5,12 +5,13 @@
 //   slot      place of one block
 //   bin       a thread's stack of free blocks of a class; which thread allocated them does not matter
 //   depot     the spans of a class, shared by all threads, under one lock
-//   free bit  one per slot, set: the slot is in its depot. Clear: it holds a block, or waits in somebody's bin
+//   stash     blocks on their way from one thread's bin to another's; they have not come back to their spans
+//   free bit  one per slot, set: the slot is free in its span. Clear: it holds a block, or waits in a bin or in the stash
 //   open      a span with free bits; the depot's list of them
 //   spill     move blocks from a bin to the depot; refill: the other way
 //
 // Invariants
-//   slots in use = slot_count - free_count;  live blocks of a class = slots in use - blocks in bins
+//   slots in use = slot_count - free_count;  live blocks of a class = slots in use - blocks in bins - blocks in the stash
 //   free_count = popcount(free bits);  summary bit i set <=> word i of the free bits is not 0
 //   free_count > 0 <=> the span is on the open list of its depot
 //   a chunk entry names a span <=> the chunk is part of that span's run; entries change under the lock of the span's depot only
@@ -97,6 +98,20 @@ inline constexpr auto kLargestCapacities = [] {
   return table;
 }();
 
+// Blocks a stash may hold: of small classes what a few threads' bins are filled from, of larger ones some to spare the spans.
+inline constexpr size_t kStashBytes = size_t{256} << 10;
+inline constexpr uint32_t kLargestStash = 4096;
+inline constexpr uint32_t kSmallestStash = 2;
+constexpr uint32_t stash_capacity_of(uint32_t size_class) {
+  const size_t count = kStashBytes / mem::slot_bytes_of(size_class);
+  return count < kSmallestStash ? kSmallestStash : count > kLargestStash ? kLargestStash : static_cast<uint32_t>(count);
+}
+inline constexpr auto kStashCapacities = [] {
+  std::array<uint16_t, mem::kClassCount> table{};
+  for (uint32_t c = 0; c < mem::kClassCount; ++c) table[c] = static_cast<uint16_t>(stash_capacity_of(c));
+  return table;
+}();
+
 // Pointers in the arrays of all bins of a heap when each has grown step by step to its largest.
 inline constexpr size_t kArrayEntries = [] {
   size_t total = 0;
@@ -112,14 +127,21 @@ inline constexpr size_t kArrayEntries = [] {
 // What a bin that holds nothing and takes nothing points to.
 inline void* nothing[2] = {nullptr, nullptr};
 
-// One thread's heap.
-struct Heap : core::ThreadHeap<Heap> {
-  // For the heap of threads that have none.
-  constexpr Heap() {
+// A heap begins with its bins: the fast paths address them without an addition.
+struct Bins {
+  // As in the heap of threads that have none.
+  constexpr Bins() {
     for (Bin& bin : bins) bin = {nothing + 1, nothing + 1};
+    for (size_t i = 0; i < mem::kSmallClassTable.size(); ++i) small_bins[i] = bin_offset_of(mem::kSmallClassTable[i]);
   }
 
   Bin bins[kBinCount];
+  // Offset of the bin by (size + 15) / 16, up to 4 KiB: the same in all heaps, and here because the address of the heap is at hand.
+  uint16_t small_bins[mem::kSmallClassTable.size()];
+};
+
+// One thread's heap.
+struct Heap : Bins, core::ThreadHeap<Heap> {
   void** base[mem::kClassCount] = {};          // of each bin's array; its capacity is limit - base
   uint16_t array_capacity[mem::kClassCount] = {};  // what fits the array: capacity is at most this
   void** arrays = nullptr;                     // kArrayEntries, of the heap for ever; touched only as far as bins grow
@@ -134,8 +156,11 @@ struct Heap : core::ThreadHeap<Heap> {
 // The spans of a class.
 struct alignas(arch::kCacheLineBytes) Depot {
   os::Lock lock{os::Rank::kDepots};
-  List<Span> open;         // slots are taken from the first
-  Span* unused = nullptr;  // records without a run
+  void** stash = nullptr;    // an array of kStashCapacities, made when first needed; the latest last
+  uint32_t stash_count = 0;
+  uint32_t stash_low = 0;    // the least count since the last purge pass: so many were not needed
+  List<Span> open;           // slots are taken from the first
+  Span* unused = nullptr;    // records without a run
 };
 
 }  // namespace hakozuna::hz10

@@ -20,12 +20,13 @@ void for_each_lock(Single&& single, Peer&& peer) {
   single(mem::metadata.lock());
 }
 
-// Blocks in the bins of all threads.
+// Calls visit(class, count) for the blocks that are neither live nor free in their spans: in the bins of all threads and in stashes.
 template <class Visitor>
-void for_each_bin(Visitor&& visit) {
+void for_each_cached(Visitor&& visit) {
   Care::registry.for_each([&](const Heap* heap) {
     for (uint32_t c = 0; c < mem::kClassCount; ++c) visit(c, count_of(heap, c));
   });
+  for (uint32_t c = 0; c < mem::kClassCount; ++c) visit(c, racing_read(depots[c].stash_count));
 }
 
 const Span* span_of_record(const char* record) { return reinterpret_cast<const ChunkEntry*>(record)->span(); }
@@ -62,7 +63,7 @@ void Hz10::collect_statistics(hakozuna_statistics& s) noexcept {
     resident += residency.resident;
     ++s.spans;
   });
-  for_each_bin([&](uint32_t c, uint32_t count) { live -= uint64_t{count} * mem::slot_bytes_of(c); });
+  for_each_cached([&](uint32_t c, uint32_t count) { live -= uint64_t{count} * mem::slot_bytes_of(c); });
   s.live += live;
   s.free_in_spans += resident - live;
   Care::add_statistics(s);
@@ -78,7 +79,7 @@ bool Hz10::collect_class_statistics(size_t index, hakozuna_class_statistics& s) 
     s.live_slots += used_slots(span);
     s.free_slots += span->slot_count - used_slots(span);
   });
-  for_each_bin([&s, index](uint32_t c, uint32_t count) {
+  for_each_cached([&s, index](uint32_t c, uint32_t count) {
     if (c != index) return;
     s.live_slots -= count;
     s.free_slots += count;

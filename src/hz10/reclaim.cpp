@@ -33,7 +33,11 @@ void count_spill(Heap* heap) {
 void count_refill(Heap* heap) {
   if (++heap->refill_events < kRefillsPerLook) return;
   heap->refill_events = 0;
-  Care::purge_shared();
+  if (heap->tick_due != 0) {
+    Care::look_at_clock(heap);  // arms it again
+  } else {
+    Care::purge_shared();
+  }
 }
 
 bool HeapKind::tick(Heap* heap) {

@@ -1,6 +1,7 @@
 // Layer arch: what differs by CPU. A port supplies the constants and functions below.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
@@ -33,6 +34,36 @@ inline bool test_and_set_bit(uint64_t& word, uint64_t index) {
   const bool was_set = (word & bit) != 0;
   word |= bit;
   return was_set;
+#endif
+}
+
+// Whether `value` is above a word that other threads may set meanwhile; a relaxed load. On x86 one instruction with the comparison, which
+// compilers keep apart from a load that is atomic.
+inline bool is_above(size_t value, const std::atomic<size_t>& word) {
+#if defined(__x86_64__)
+  bool above;
+  asm("cmpq %2, %1" : "=@cca"(above) : "r"(value), "m"(word) : "cc");
+  return above;
+#else
+  return value > word.load(std::memory_order_relaxed);
+#endif
+}
+
+// Moves a pointer in memory by one element, up or down. On x86 in one instruction; compilers take three where they have read the pointer before.
+template <class T>
+inline void step_up(T*& pointer) {
+#if defined(__x86_64__)
+  asm("addq %1, %0" : "+m"(pointer) : "i"(sizeof(T)) : "cc");
+#else
+  ++pointer;
+#endif
+}
+template <class T>
+inline void step_down(T*& pointer) {
+#if defined(__x86_64__)
+  asm("subq %1, %0" : "+m"(pointer) : "i"(sizeof(T)) : "cc");
+#else
+  --pointer;
 #endif
 }
 
