@@ -86,20 +86,21 @@ void reset_bins(Heap* heap) {
 
 bool refill(Heap* heap, uint32_t size_class) {
   core::count(heap->refills, 1);
+  count_refill(heap);  // before: it may take blocks out of bins, and capacity
   grow(heap, size_class);
   const uint32_t wanted = (capacity_of(heap, size_class) + 1) / 2;
   void** const base = heap->base[size_class];
   const uint32_t taken = take_blocks(heap, size_class, base + wanted, wanted);
   if (taken < wanted) memmove(base, base + (wanted - taken), taken * sizeof(void*));
   bin_of(heap, size_class).top = base + taken;
-  count_refill(heap);
   return taken != 0;
 }
 
 void make_room(Heap* heap, uint32_t size_class) {
   if (grow(heap, size_class)) return;
-  spill(heap, size_class, (capacity_of(heap, size_class) + 1) / 2);
-  count_spill(heap);
+  count_spill(heap);  // before: as in refill()
+  const Bin& bin = bin_of(heap, size_class);
+  if (bin.top == bin.limit && !grow(heap, size_class)) spill(heap, size_class, (capacity_of(heap, size_class) + 1) / 2);
 }
 
 void halve_bins(Heap* heap) {
