@@ -42,6 +42,9 @@ Heap* attentive_heap() {
 
 void* allocate_slow(size_t size) noexcept {
   Heap* const heap = thread_heap;
+  if (size - 1 < kMediumLimit && !arch::is_above(mem::kSmallLimit, heap->fast_limit)) [[likely]] {
+    if (void* const block = pop(heap, heap->medium_bins[(size - 1) / kMediumStep])) [[likely]] return block;
+  }
   // &no_heap never skips, and its limit is 0. While armed, the clock need not be looked at each time.
   if (size <= mem::kMaxSlotBytes &&
       (heap->fast_limit.load(std::memory_order_relaxed) != 0 || Care::skip_attention(heap))) [[likely]] {

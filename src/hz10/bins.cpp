@@ -88,7 +88,9 @@ bool refill(Heap* heap, uint32_t size_class) {
   core::count(heap->refills, 1);
   count_refill(heap);  // before: it may take blocks out of bins, and capacity
   grow(heap, size_class);
-  const uint32_t wanted = (capacity_of(heap, size_class) + 1) / 2;
+  const uint32_t capacity = capacity_of(heap, size_class);
+  // Of large blocks few: what one thread holds back, another has to take new memory for.
+  const uint32_t wanted = is_medium(size_class) ? (capacity + 3) / 4 : (capacity + 1) / 2;
   void** const base = heap->base[size_class];
   const uint32_t taken = take_blocks(heap, size_class, base + wanted, wanted);
   if (taken < wanted) memmove(base, base + (wanted - taken), taken * sizeof(void*));

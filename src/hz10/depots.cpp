@@ -65,6 +65,22 @@ bool put_block(Depot& depot, uint32_t size_class, void* block, Emptied& emptied)
   return true;
 }
 
+// Makes the stash larger for `wanted` blocks if it may be. Returns for how many there is room.
+uint32_t room_in_stash(Depot& depot, uint32_t size_class, uint32_t wanted) {
+  const uint32_t largest = kStashCapacities[size_class];
+  uint32_t capacity = depot.stash_capacity;
+  if (depot.stash_count + wanted > capacity && capacity < largest) {
+    while (capacity < depot.stash_count + wanted && capacity < largest) capacity = capacity == 0 ? kFirstStash : 2 * capacity;
+    if (capacity > largest) capacity = largest;
+    if (void** const larger = static_cast<void**>(mem::metadata.allocate(capacity * sizeof(void*)))) {
+      if (depot.stash_count != 0) memcpy(larger, depot.stash, depot.stash_count * sizeof(void*));
+      depot.stash = larger;
+      depot.stash_capacity = capacity;
+    }
+  }
+  return depot.stash_capacity - depot.stash_count;
+}
+
 // Takes up to `wanted` blocks of the stash.
 uint32_t take_stashed(Depot& depot, void** end, uint32_t wanted) {
   const uint32_t taken = wanted < depot.stash_count ? wanted : depot.stash_count;
@@ -135,13 +151,10 @@ void put_blocks(Heap* heap, uint32_t size_class, void* const* blocks, uint32_t c
   uint32_t stashed = 0;
   {
     os::LockGuard guard(depot.lock);
-    if (!depot.stash) depot.stash = static_cast<void**>(mem::metadata.allocate(kStashCapacities[size_class] * sizeof(void*)));
-    if (depot.stash) {
-      const uint32_t room = kStashCapacities[size_class] - depot.stash_count;
-      stashed = count < room ? count : room;
-      memcpy(depot.stash + depot.stash_count, blocks, stashed * sizeof(void*));
-      depot.stash_count += stashed;
-    }
+    const uint32_t room = room_in_stash(depot, size_class, count);
+    stashed = count < room ? count : room;
+    if (stashed != 0) memcpy(depot.stash + depot.stash_count, blocks, stashed * sizeof(void*));
+    depot.stash_count += stashed;
   }
   if (stashed < count) put_in_spans(heap, size_class, blocks + stashed, count - stashed);
 }

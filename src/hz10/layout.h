@@ -102,6 +102,7 @@ inline constexpr auto kLargestCapacities = [] {
 inline constexpr size_t kStashBytes = size_t{256} << 10;
 inline constexpr uint32_t kLargestStash = 4096;
 inline constexpr uint32_t kSmallestStash = 2;
+inline constexpr uint32_t kFirstStash = 32;  // of those that may be larger
 constexpr uint32_t stash_capacity_of(uint32_t size_class) {
   const size_t count = kStashBytes / mem::slot_bytes_of(size_class);
   return count < kSmallestStash ? kSmallestStash : count > kLargestStash ? kLargestStash : static_cast<uint32_t>(count);
@@ -127,17 +128,26 @@ inline constexpr size_t kArrayEntries = [] {
 // What a bin that holds nothing and takes nothing points to.
 inline void* nothing[2] = {nullptr, nullptr};
 
+// Requests up to here have their bin in a table: the classes above 4 KiB are multiples of 512 bytes.
+inline constexpr size_t kMediumLimit = size_t{64} << 10;
+inline constexpr size_t kMediumStep = mem::kSmallLimit / mem::kStepsPerOctave;
+
 // A heap begins with its bins: the fast paths address them without an addition.
 struct Bins {
   // As in the heap of threads that have none.
   constexpr Bins() {
     for (Bin& bin : bins) bin = {nothing + 1, nothing + 1};
     for (size_t i = 0; i < mem::kSmallClassTable.size(); ++i) small_bins[i] = bin_offset_of(mem::kSmallClassTable[i]);
+    for (size_t i = mem::kSmallLimit / kMediumStep; i < kMediumLimit / kMediumStep; ++i) {
+      medium_bins[i] = bin_offset_of(mem::class_of((i + 1) * kMediumStep));
+    }
   }
 
   Bin bins[kBinCount];
   // Offset of the bin by (size + 15) / 16, up to 4 KiB: the same in all heaps, and here because the address of the heap is at hand.
   uint16_t small_bins[mem::kSmallClassTable.size()];
+  // Likewise by (size - 1) / 512, up to 64 KiB; those of smaller sizes are 0.
+  uint16_t medium_bins[kMediumLimit / kMediumStep] = {};
 };
 
 // One thread's heap.
@@ -156,7 +166,8 @@ struct Heap : Bins, core::ThreadHeap<Heap> {
 // The spans of a class.
 struct alignas(arch::kCacheLineBytes) Depot {
   os::Lock lock{os::Rank::kDepots};
-  void** stash = nullptr;    // an array of kStashCapacities, made when first needed; the latest last
+  void** stash = nullptr;    // an array that is replaced by one of twice the size up to kStashCapacities; the latest last
+  uint32_t stash_capacity = 0;
   uint32_t stash_count = 0;
   uint32_t stash_low = 0;    // the least count since the last purge pass: so many were not needed
   List<Span> open;           // slots are taken from the first

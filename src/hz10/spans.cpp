@@ -3,6 +3,9 @@
 #include "hz10/hz10.h"
 
 namespace hakozuna::hz10 {
+
+constinit std::atomic<size_t> span_bytes{0};
+
 namespace {
 
 void set_entries(char* run, uint32_t order, ChunkEntry entry) {
@@ -101,6 +104,7 @@ Span* make_span(Depot& depot, char* run, uint32_t size_class) {
   note_returned_pages(span);
   depot.open.push_front(span);
   set_entries(run, geometry.order, entry_for(span));
+  span_bytes.fetch_add(geometry.run_bytes(), std::memory_order_relaxed);
   return span;
 }
 
@@ -109,6 +113,7 @@ char* unmake_span(Depot& depot, Span* span) {
   HAKOZUNA_CHECK(span->free_count == span->slot_count, "a span that is given back holds no block");
   char* const run = run_of(span);
   set_entries(run, span->order, {});
+  span_bytes.fetch_sub(run_bytes(span), std::memory_order_relaxed);
   depot.open.remove(span);
   span->next = depot.unused;
   depot.unused = span;

@@ -31,6 +31,9 @@ inline bool is_free(const Span* span, uint64_t slot) { return (racing_read(span-
 
 inline uint32_t used_slots(const Span* span) { return uint32_t{span->slot_count} - racing_read(span->free_count); }
 
+// Of the runs of all spans. Relaxed: a hint.
+extern std::atomic<size_t> span_bytes;
+
 // Makes the run an open span of the class, with all slots free. Null without memory for its record.
 Span* make_span(Depot& depot, char* run, uint32_t size_class);
 
