@@ -19,7 +19,7 @@ void HeapKind::end(Heap* heap) { empty_bins(heap); }
 // Nothing arrives late. But what was kept for other threads is of no use when there are none. As much as a span of each class up to 64 KiB is left
 // to the timers: system calls for a few pages each would cost more than the work of a short-lived thread.
 void HeapKind::deliver_late(Heap*) {
-  constexpr size_t kLeftToTimers = size_t{8} << 20;
+  constexpr size_t kLeftToTimers = size_t{32} << 20;
   if (span_bytes.load(std::memory_order_relaxed) > kLeftToTimers && Care::registry.at_most_one_serves()) release_empty_spans();
 }
 

@@ -44,7 +44,9 @@ inline Bin* bin_at(Heap* heap, size_t offset) {
 }
 
 inline size_t small_bin_offset(const Heap* heap, size_t size) {
-  return heap->small_bins[(size + mem::kMinAlignment - 1) / mem::kMinAlignment];
+  size_t index = (size + mem::kMinAlignment - 1) / mem::kMinAlignment;
+  asm("" : "+r"(index));  // where the size is a constant, the compiler would warn of an index that is_above() does not let pass
+  return heap->small_bins[index];
 }
 
 // The latest block of a bin; null if it is empty.
