@@ -40,18 +40,21 @@ Heap* attentive_heap() {
 
 }  // namespace
 
-void* allocate_slow(size_t size) noexcept {
-  Heap* const heap = thread_heap;
-  if (size - 1 < kMediumLimit && !arch::is_above(mem::kSmallLimit, heap->fast_limit)) [[likely]] {
-    if (void* const block = pop(heap, heap->medium_bins[(size - 1) / kMediumStep])) [[likely]] return block;
+void* allocate_slow(size_t size, Heap* heap) noexcept {
+  if (size <= mem::kSmallLimit) {
+    // Armed, but the clock need not be looked at yet; or the bin has run dry. &no_heap never skips.
+    if (!Care::skip_attention(heap) && arch::is_above(1, heap->fast_limit)) return allocate_with_attention(size);
+    const size_t bin = small_bin_offset(heap, size);
+    if (void* const block = pop(heap, bin)) [[likely]] return block;
+    return allocate_of_class(heap, size_class_of_bin(bin));
   }
-  // &no_heap never skips, and its limit is 0. While armed, the clock need not be looked at each time.
-  if (size <= mem::kMaxSlotBytes &&
-      (heap->fast_limit.load(std::memory_order_relaxed) != 0 || Care::skip_attention(heap))) [[likely]] {
-    const uint32_t size_class = mem::class_of(size);
-    if (void* const block = pop(heap, bin_offset_of(size_class))) [[likely]] return block;
-    return allocate_of_class(heap, size_class);
+  if (arch::is_above(1, heap->fast_limit) && !Care::skip_attention(heap)) return allocate_with_attention(size);
+  if (size <= kMediumLimit) {
+    const size_t bin = heap->medium_bins[(size - 1) / kMediumStep];
+    if (void* const block = pop(heap, bin)) [[likely]] return block;
+    return allocate_of_class(heap, size_class_of_bin(bin));
   }
+  if (size <= mem::kMaxSlotBytes) return allocate_of_class(heap, mem::class_of(size));
   return allocate_with_attention(size);
 }
 

@@ -25,7 +25,7 @@ namespace hakozuna::hz10 {
 // The thread's heap; &no_heap before its first allocation or free and after its exit handler.
 [[gnu::tls_model("initial-exec"), gnu::visibility("hidden")]] extern constinit thread_local Heap* thread_heap;
 
-[[gnu::noinline]] void* allocate_slow(size_t size) noexcept;
+[[gnu::noinline]] void* allocate_slow(size_t size, Heap* heap) noexcept;
 [[gnu::noinline]] void deallocate_slow(void* block) noexcept;
 
 inline ChunkEntry* chunk_entry(char* base, size_t offset) {
@@ -66,7 +66,7 @@ class Hz10 {
     if (!arch::is_above(size, heap->fast_limit)) [[likely]] {
       if (void* const block = pop(heap, small_bin_offset(heap, size))) [[likely]] return block;
     }
-    return allocate_slow(size);
+    return allocate_slow(size, heap);
   }
 
   static void deallocate(void* block) noexcept {

@@ -79,6 +79,7 @@ static_assert(sizeof(Bin) == 16);
 inline constexpr uint32_t kBinCount = mem::kClassCount + 1;
 static_assert(kBinCount * sizeof(Bin) <= UINT16_MAX, "bin offsets have 16 bits");
 constexpr uint16_t bin_offset_of(uint32_t size_class) { return static_cast<uint16_t>((size_class + 1) * sizeof(Bin)); }
+constexpr uint32_t size_class_of_bin(size_t bin_offset) { return static_cast<uint32_t>(bin_offset / sizeof(Bin)) - 1; }
 
 // Blocks a bin may hold, and how much that may be in total: together they bound what a sleeping thread keeps to itself.
 inline constexpr size_t kSmallBinBytes = size_t{32} << 10;  // of each class up to 4 KiB
@@ -146,7 +147,7 @@ struct Bins {
   Bin bins[kBinCount];
   // Offset of the bin by (size + 15) / 16, up to 4 KiB: the same in all heaps, and here because the address of the heap is at hand.
   uint16_t small_bins[mem::kSmallClassTable.size()];
-  // Likewise by (size - 1) / 512, up to 64 KiB; those of smaller sizes are 0.
+  // Likewise by (size - 1) / 512, from 4 KiB up to 64 KiB.
   uint16_t medium_bins[kMediumLimit / kMediumStep] = {};
 };
 

@@ -33,11 +33,7 @@ void count_spill(Heap* heap) {
 void count_refill(Heap* heap) {
   if (++heap->refill_events < kRefillsPerLook) return;
   heap->refill_events = 0;
-  if (heap->tick_due != 0) {
-    Care::look_at_clock(heap);  // arms it again
-  } else {
-    Care::purge_shared();
-  }
+  Care::purge_shared();
 }
 
 bool HeapKind::tick(Heap* heap) {
@@ -53,8 +49,10 @@ size_t HeapKind::flush(Heap* heap) {
 }
 
 bool HeapKind::purge_orphans(uint64_t now_ms, uint64_t delay_ms) {
-  if (now_ms < next_pass_at.load(std::memory_order_relaxed)) return true;
-  next_pass_at.store(now_ms + delay_ms / kIdlePasses, std::memory_order_relaxed);
+  const uint64_t interval = delay_ms / kIdlePasses;
+  const uint64_t next = next_pass_at.load(std::memory_order_relaxed);
+  if (now_ms < next && next - now_ms <= interval) return true;  // not so if the delay has been made shorter since
+  next_pass_at.store(now_ms + interval, std::memory_order_relaxed);
   bool more = false;
   return_free_pages(kIdlePasses, more);
   return more;

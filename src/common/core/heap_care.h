@@ -27,7 +27,6 @@
 //   size_t serve_sleeping(Heap*)   returns what can be returned of an absent owner's heap; the bytes
 //   bool purge_orphans(now, delay) returns pages of spans without an owner; whether there is more to do later
 //   size_t discard_orphan_pages()  the same at once; the bytes
-//   kSlowPathsArm                  if there is one: a busy thread is not kept armed, because its slow paths come by often and arm it again
 #pragma once
 
 #include "common/core/options.h"
@@ -207,10 +206,7 @@ void HeapCare<Kind>::attend(Heap* heap) {
   const bool shared = purge_shared(now);
   if (heap->tick_due == 0 && !shared) return;
   heap->attention_step = busy ? heap->attention_step * 2 : 1;
-  if (heap->attention_step > kLongestSkip) {
-    heap->attention_step = kLongestSkip;
-    if constexpr (requires { Kind::kSlowPathsArm; }) return;
-  }
+  if (heap->attention_step > kLongestSkip) heap->attention_step = kLongestSkip;
   heap->attention_skip.store(heap->attention_step - 1, std::memory_order_relaxed);
   heap->fast_limit.store(0, std::memory_order_relaxed);  // stay armed; a concurrent request says the same
 }

@@ -65,15 +65,6 @@ TEST_F(Hz10Test, AnIdleProcessThatStillAllocatesGivesEverythingBack) {
   EXPECT_LE(resident(), uint64_t{256} << 10);
 }
 
-TEST_F(Hz10Test, ABusyThreadIsNotKeptArmed) {
-  set_purge_delay(10000);
-  const std::vector<char*> blocks = allocate(64, 5000);
-  deallocate(blocks);  // spills arm the timer
-  EXPECT_NE(thread_heap->tick_due, 0u);
-  for (int i = 0; i < 100000; ++i) Hz10::deallocate(allocate(64));
-  EXPECT_NE(thread_heap->fast_limit, 0u);
-}
-
 // The identity, the contents and zeroed blocks under everything at once.
 TEST_F(Hz10Test, TheFiguresAddUpWhateverIsDone) {
   struct Block {
