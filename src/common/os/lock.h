@@ -10,12 +10,14 @@ namespace hakozuna::os {
 
 enum class Rank : uint8_t {
   kHeapRegistry = 1,  // the list of thread heaps
+  kHeap,              // one heap's spans
   kOrphans,           // spans whose thread has ended
   kRunCache,          // one heap's cache of empty runs
   kLargeBlocks,
   kChunkSupply,
   kPageMap,
   kBitmaps,  // recycled span bitmaps
+  kTags,     // a table of tags, when it grows
   kMetadata,
 };
 
@@ -27,6 +29,22 @@ class Lock {
 
   void lock() {
     check_rank_before_lock();
+    lock_unranked();
+  }
+
+  void unlock() {
+    note_unlock();
+    unlock_unranked();
+  }
+
+  // In a forked child, where the holder and the waiters are gone: the lock is free again. The forking thread held it.
+  void reset_after_fork() {
+    note_unlock();
+    reset_unranked_after_fork();
+  }
+
+  // The same for several locks of one rank at a time, before a fork: by who holds the lock of a lower rank that lets only one thread do so.
+  void lock_unranked() {
     uint32_t expected = kFree;
     // acquire: pairs with the release in unlock() of the previous holder.
     if (!word_.compare_exchange_strong(expected, kHeld, std::memory_order_acquire,
@@ -34,16 +52,11 @@ class Lock {
       lock_slow();
     }
   }
-
-  void unlock() {
-    note_unlock();
+  void unlock_unranked() {
     // release: what was done under the lock is seen by the next holder.
     if (word_.exchange(kFree, std::memory_order_release) == kHeldWithWaiters) wake();
   }
-
-  // In a forked child, where the holder and the waiters are gone: the lock is free again. The forking thread held it.
-  void reset_after_fork() {
-    note_unlock();
+  void reset_unranked_after_fork() {
     word_.store(kFree, std::memory_order_relaxed);  // one thread only: nothing to pair with
   }
 

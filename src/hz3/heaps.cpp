@@ -1,0 +1,155 @@
+#include "hz3/heaps.h"
+
+#include <string.h>
+
+#include <array>
+
+#include "common/core/options.h"
+#include "hz3/orphans.h"
+#include "hz3/reclaim.h"
+#include "hz3/remote.h"
+#include "hz3/span_access.h"
+
+namespace hakozuna::hz3 {
+
+constinit Heap no_heap;
+constinit thread_local Heap* thread_heap = &no_heap;
+
+namespace {
+
+// What a bin may hold: as much as a small class's span, and nothing of classes beyond the fast path, where a block that is kept costs more than the way to
+// its span.
+constexpr size_t kBinBytes = size_t{64} << 10;
+
+constexpr auto kBounds = [] {
+  std::array<int32_t, mem::kClassCount> bounds{};
+  for (uint32_t c = 0; c < mem::kClassCount; ++c) {
+    bounds[c] = static_cast<int32_t>(kBinBytes / mem::slot_bytes_of(c));
+  }
+  return bounds;
+}();
+static_assert(kBounds[mem::class_of(kFastLimit)] > 0, "the fast path has bins");
+
+constexpr auto kClassOfSize = [] {
+  std::array<uint8_t, kFastSizes> classes{};
+  for (size_t i = 0; i < kFastSizes; ++i) classes[i] = static_cast<uint8_t>(mem::class_of(i * mem::kMinAlignment));
+  return classes;
+}();
+
+}  // namespace
+
+Heap* own_heap() {
+  Heap* heap = thread_heap;
+  if (heap == &no_heap) {
+    if (!initialise_tags()) return nullptr;
+    heap = Care::own_heap();
+    if (!heap) return nullptr;
+  }
+  if (heap->tag == kNoHeap) {
+    // A new record, or one that could not get a number before.
+    os::LockGuard guard(Care::registry.lock());
+    if (!number_heap(heap)) return nullptr;
+  }
+  return heap;
+}
+
+void reset_bins(Heap* heap) {
+  for (uint32_t c = 0; c < mem::kClassCount; ++c) {
+    heap->head[c] = nullptr;
+    heap->bound[c] = kBounds[c];
+    heap->room[c] = kBounds[c];
+    heap->refilled[c] = false;
+  }
+  heap->growth = 0;
+}
+
+void restore_bounds(Heap* heap) {
+  for (uint32_t c = 0; c < mem::kClassCount; ++c) {
+    heap->room[c] -= heap->bound[c] - kBounds[c];
+    heap->bound[c] = kBounds[c];
+  }
+  heap->growth = 0;
+}
+
+void HeapKind::start(Heap* heap) {
+  reset_bins(heap);
+  memcpy(heap->class_of_size, kClassOfSize.data(), sizeof heap->class_of_size);
+  // seq_cst: see push_to_stash(). What arrives from now on, this thread collects; what arrived before, too.
+  heap->serving.store(true, std::memory_order_seq_cst);
+}
+
+void HeapKind::end(Heap* heap) {
+  send_all(heap);
+  {
+    SpanAccess access(heap);
+    access.collect(UINT32_MAX, /*into_bins=*/false);
+    for (uint32_t c = 0; c < mem::kClassCount; ++c) access.empty_bin(c, 0);
+    access.orphan_all();
+  }
+  // seq_cst: before deliver_late() looks at the stash, and after the spans have other tags.
+  heap->serving.store(false, std::memory_order_seq_cst);
+}
+
+void HeapKind::deliver_late(Heap* heap) { forward_stash(heap); }
+
+bool HeapKind::has_queued(const Heap* heap) {
+  return heap->stash.load(std::memory_order_relaxed) || racing_read(heap->carried) ||
+         heap->dirty.load(std::memory_order_relaxed);
+}
+
+bool HeapKind::purge_orphans(uint64_t now_ms, uint64_t delay_ms) { return hz3::purge_orphans(now_ms, delay_ms); }
+
+size_t HeapKind::discard_orphan_pages() { return hz3::discard_orphan_pages(); }
+
+namespace {
+
+// Empties the record of a heap whose thread did not survive the fork: its bins and outboxes may be half changed, and its spans are found by a walk.
+void forget_contents(Heap* heap) {
+  reset_bins(heap);
+  for (Outbox& box : heap->outboxes) box = {};
+  heap->outbox_bytes = 0;
+  for (List<Span>& list : heap->partial) list.reset();
+  heap->full.reset();
+  heap->carried = nullptr;
+  heap->dirty.store(false, std::memory_order_relaxed);
+  heap->serving.store(false, std::memory_order_relaxed);
+  heap->stash.store(nullptr, std::memory_order_relaxed);
+  heap->runs.forget_after_fork();
+}
+
+}  // namespace
+
+void forget_other_heaps_after_fork() {
+  Heap* const mine = thread_heap;
+  Care::registry.retire_others(mine);
+  // Also those that had ended before: a purging thread may have been at their caches.
+  for_each_heap([mine](Heap* heap) {
+    if (heap != mine) forget_contents(heap);
+  });
+  // What others sent since fork_prepare(), which emptied it: those blocks stay allocated, as do those in the caches of the threads that are gone.
+  if (mine != &no_heap) mine->stash.store(nullptr, std::memory_order_relaxed);
+  // The spans are whole: nobody changed one while the locks were held. The walk must not change the runs it goes over: those to give back are
+  // linked through their records and released afterwards.
+  Span* to_release = nullptr;
+  mem::chunk_supply.for_each_run([&](char* record, char* run, uint32_t order) {
+    Span* const span = reinterpret_cast<Span*>(record);
+    if (span->state == SpanState::kNone) {
+      // In a cache of runs, or on its way there.
+      if (mine != &no_heap && mine->runs.keeps(run)) return;
+      span->run = run;
+      span->one_word = order;
+      span->next = to_release;
+      to_release = span;
+      return;
+    }
+    Heap* const owner = span->owner.load(std::memory_order_relaxed);
+    if (owner && owner != mine) make_orphan(span);
+  });
+  while (Span* const span = to_release) {
+    to_release = span->next;
+    span->next = nullptr;
+    core::release_run(span->run, static_cast<uint32_t>(span->one_word));
+  }
+}
+
+}  // namespace hakozuna::hz3

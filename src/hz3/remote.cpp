@@ -1,0 +1,81 @@
+#include "hz3/remote.h"
+
+#include "hz3/hz3.h"
+#include "hz3/orphans.h"
+
+namespace hakozuna::hz3 {
+namespace {
+
+// An outbox is sent when it holds as many blocks, or bytes: what a thread holds back of others' memory is bounded by the latter.
+constexpr uint32_t kMostBlocks = 64;
+constexpr size_t kMostBytes = size_t{16} << 10;
+
+// The chain's blocks were the heap's when they were freed. Its spans may have gone to another since: it then sees to it.
+void push_to_stash(Heap* owner, void* first, void* last) {
+  void* head = owner->stash.load(std::memory_order_relaxed);
+  do {
+    next_of(last) = head;
+    // seq_cst: orders the push before the looks at `serving` and at fast_limit, against end() and attend(), which change those before they look at
+    // the stash. Includes the release that hands the blocks over.
+  } while (!owner->stash.compare_exchange_weak(head, first, std::memory_order_seq_cst, std::memory_order_relaxed));
+  if (!owner->serving.load(std::memory_order_seq_cst)) {
+    forward_stash(owner);
+  } else if (!head && owner->fast_limit.load(std::memory_order_seq_cst) != 0) {
+    owner->request_attention();
+  }
+}
+
+void send(Heap* heap, Outbox& box) {
+  if (box.count == 0) return;
+  void* const first = box.first;
+  heap->outbox_bytes -= box.bytes;
+  box.first = nullptr;
+  box.count = 0;
+  box.bytes = 0;
+  push_to_stash(heap_of_tag(box.owner), first, box.last);
+}
+
+}  // namespace
+
+void free_remotely(Heap* heap, void* block, uint32_t tag) {
+  if (heap == &no_heap) return deliver(block);
+  const uint32_t owner = owner_of_tag(tag);
+  Outbox& box = heap->outboxes[(tag >> kTagClassBits) % kOutboxes];
+  if (box.owner != owner) {
+    send(heap, box);
+    box.owner = owner;
+  }
+  next_of(block) = box.first;
+  if (!box.first) box.last = block;
+  box.first = block;
+  const size_t bytes = mem::kSizeClasses[class_of_tag(tag)].slot_bytes;
+  box.bytes += bytes;
+  heap->outbox_bytes += bytes;
+  if (++box.count >= kMostBlocks || box.bytes >= kMostBytes) send(heap, box);
+}
+
+void send_all(Heap* heap) {
+  if (heap->outbox_bytes == 0) return;
+  for (Outbox& box : heap->outboxes) send(heap, box);
+}
+
+void deliver(void* block) {
+  for (;;) {
+    const uint32_t tag = tag_of(block);
+    if (tag == kNotOurs) return;  // freed twice, and its span has been given back
+    if (owner_of_tag(tag) != kNobody) return push_to_stash(heap_of_tag(tag), block, block);
+    if (free_orphan(block, thread_heap)) return;
+  }
+}
+
+void forward_stash(Heap* heap) {
+  // acquire: pairs with the push. seq_cst: after `serving` was set or found false.
+  void* block = heap->stash.exchange(nullptr, std::memory_order_seq_cst);
+  while (block) {
+    void* const next = next_of(block);
+    deliver(block);
+    block = next;
+  }
+}
+
+}  // namespace hakozuna::hz3
