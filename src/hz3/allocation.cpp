@@ -30,12 +30,12 @@ Block refill(Heap* heap, uint32_t size_class) {
   SpanAccess access(heap);
   if (heap->carried || heap->stash.load(std::memory_order_relaxed)) {
     access.collect(kCollectAtRefill, /*into_bins=*/true);
-    if (void* const block = pop(heap, size_class)) return {block, false};
+    if (void* const block = pop(heap->bin(size_class))) return {block, false};
   }
   const Taken taken = access.refill(size_class);
   if (taken.rest_count != 0) {
-    heap->head[size_class] = taken.rest;
-    heap->room[size_class] -= static_cast<int32_t>(taken.rest_count);
+    heap->bin(size_class).head = taken.rest;
+    heap->bin(size_class).room -= static_cast<int32_t>(taken.rest_count);
   }
   return {taken.first, taken.zeroed};
 }
@@ -48,7 +48,7 @@ Block refill(Heap* heap, uint32_t size_class) {
 }
 
 Block take(Heap* heap, uint32_t size_class) {
-  if (void* const block = pop(heap, size_class)) return {block, false};
+  if (void* const block = pop(heap->bin(size_class))) return {block, false};
   Block block = refill(heap, size_class);
   if (!block.address) [[unlikely]] block = refill_at_last(heap, size_class);
   return block;
@@ -84,7 +84,7 @@ void* allocate_slow(size_t size) noexcept {
   Heap* const heap = thread_heap;
   if (size <= kFastLimit && Care::skip_attention(heap)) [[likely]] {
     // Armed, but the clock need not be looked at yet. &no_heap never skips.
-    return take_or_fail(heap, heap->class_of_size[(size + mem::kMinAlignment - 1) / mem::kMinAlignment]);
+    return take_or_fail(heap, mem::class_of(size));
   }
   return allocate_with_attention(size);
 }
@@ -116,8 +116,8 @@ void* Hz3::allocate_aligned(size_t alignment, size_t size) noexcept {
 }
 
 void* Hz3::resize_without_copy(void* block, size_t size) noexcept {
-  if (const uint32_t tag = tag_of(block)) {
-    return size <= mem::kSizeClasses[class_of_tag(tag)].slot_bytes ? block : nullptr;
+  if (const Door* const door = door_at(block); !is_closed(door)) {
+    return size <= mem::kSizeClasses[class_of_door(door)].slot_bytes ? block : nullptr;
   }
   if (size <= mem::kMaxSlotBytes) return nullptr;  // a shrink that leaves the large blocks
   mem::LargeBlock* const large = mem::large_blocks.find(block);

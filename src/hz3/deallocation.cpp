@@ -36,42 +36,44 @@ void deallocate_other(void* block) {
 
 // Raises the bound of a bin that was too full, was empty, and is too full again: what goes to the spans would only come back.
 bool grow(Heap* heap, uint32_t size_class) {
-  int32_t& bound = heap->bound[size_class];
-  const size_t more = static_cast<size_t>(bound) * mem::kSizeClasses[size_class].slot_bytes;
+  Bin& bin = heap->bin(size_class);
+  const size_t more = static_cast<size_t>(bin.bound) * mem::kSizeClasses[size_class].slot_bytes;
   if (!heap->refilled[size_class] || 2 * more > kMostBinBytes || heap->growth + more > kMostGrowth) return false;
   heap->refilled[size_class] = false;
   heap->growth += more;
-  heap->room[size_class] += bound;
-  bound *= 2;
-  return bound != 0;
+  bin.room += bin.bound;
+  bin.bound *= 2;
+  return bin.bound != 0;
 }
 
 }  // namespace
 
-void overflow(uint32_t size_class) noexcept {
-  Heap* const heap = thread_heap;
+void overflow(Door* door) noexcept {
+  Heap* const heap = door->heap;
+  const uint32_t size_class = class_of_door(door);
   if (grow(heap, size_class)) return;
   heap->refilled[size_class] = false;
-  SpanAccess(heap).empty_bin(size_class, static_cast<uint32_t>(heap->bound[size_class]) / 2);
+  SpanAccess(heap).empty_bin(size_class, static_cast<uint32_t>(heap->bin(size_class).bound) / 2);
   count_event(heap, kEventsPerLook);
 }
 
 void deallocate_slow(void* block) noexcept {
   if (!block) return;
   for (;;) {
-    const uint32_t tag = tag_of(block);
-    if (tag == kNotOurs) return deallocate_other(block);
-    const Position at = locate(block, tag);
+    Door* const door = door_at(block);
+    if (is_closed(door)) return deallocate_other(block);
+    const uint32_t size_class = class_of_door(door);
+    const Position at = locate(block, size_class);
     if (!at.exact) return report(core::misuse_of(verdict_inside(at, block)), block);
-    if (is_free(at.span, at.slot)) return report(core::Misuse::kDoubleFree, block);
     Heap* const heap = thread_heap;
-    if (owner_of_tag(tag) == kNobody) {
+    if (is_nobodys(door)) {
       if (!free_orphan(block, heap)) continue;  // adopted meanwhile
-    } else if (owner_of_tag(tag) == heap->tag) {
-      if (!push(heap, class_of_tag(tag), block)) return overflow(class_of_tag(tag));
+    } else if (door->heap == heap) {
+      // In a region other than the primary one, or of a thread whose door was never opened.
+      if (!push(Bins::behind(door), block)) overflow(door);
       return;
     } else {
-      free_remotely(heap, block, tag);
+      free_remotely(heap, block, door->heap, mem::kSizeClasses[size_class].slot_bytes);
     }
     count_event(heap, kEventsPerLook);
     return;
@@ -100,22 +102,22 @@ void report_put(Put what, const void* block, Classification found) {
 
 Classification Hz3::classify(const void* address) noexcept {
   Classification result;
-  const uint32_t tag = tag_of(address);
-  if (tag == kNotOurs) {
+  Door* const door = door_at(address);
+  if (is_closed(door)) {
     if (const mem::LargeBlock* const large = mem::large_blocks.find(address)) return core::classify_large(large, address);
     result.verdict = mem::chunk_supply.in_reserved_space(address) ? Verdict::kMetadata : Verdict::kMiss;
     return result;
   }
-  const Position at = locate(address, tag);
+  const uint32_t size_class = class_of_door(door);
+  const Position at = locate(address, size_class);
   result.span = at.span->run;
-  result.usable_bytes = mem::kSizeClasses[class_of_tag(tag)].slot_bytes;
-  result.owner = heap_of_tag(tag);
+  result.usable_bytes = mem::kSizeClasses[size_class].slot_bytes;
+  result.owner = door->heap;
   if (!at.exact) {
     result.verdict = verdict_inside(at, address);
   } else {
     // Blocks in caches of other threads, and those deep in our own, cannot be told from live ones.
-    const Heap* const heap = thread_heap;
-    const bool on_top = owner_of_tag(tag) == heap->tag && heap->head[class_of_tag(tag)] == address;
+    const bool on_top = door->heap == thread_heap && Bins::behind(door).head == address;
     result.verdict = on_top || is_free(at.span, at.slot) ? Verdict::kFreed : Verdict::kValid;
   }
   return result;

@@ -30,34 +30,54 @@ constexpr auto kBounds = [] {
 }();
 static_assert(kBounds[mem::class_of(kFastLimit)] > 0, "the fast path has bins");
 
-constexpr auto kClassOfSize = [] {
-  std::array<uint8_t, kFastSizes> classes{};
-  for (size_t i = 0; i < kFastSizes; ++i) classes[i] = static_cast<uint8_t>(mem::class_of(i * mem::kMinAlignment));
-  return classes;
+constexpr auto kPlaceOfSize = [] {
+  std::array<uint8_t, kFastSizes> places{};
+  for (size_t i = 0; i < kFastSizes; ++i) {
+    places[i] = static_cast<uint8_t>(mem::class_of(i * mem::kMinAlignment) * sizeof(Bin) / 8);
+  }
+  return places;
 }();
 
+// All heaps there are, the newest first: grows under the registry's lock; release after the heap is complete, acquire.
+constinit std::atomic<Heap*> all_heaps{nullptr};
+
+// Opens the heap's doors to its thread. A thread of whose end there will be no notice finds them closed: another might have its thread pointer before the heap is
+// found to be abandoned.
+void enter(Heap* heap) {
+  if (!heap->door(0)->heap) {
+    for (Door& door : heap->bins.door) door.heap = heap;
+    os::LockGuard guard(Care::registry.lock());
+    Heap* const newest = all_heaps.load(std::memory_order_relaxed);
+    heap->next_of_all = newest;
+    heap->number = newest ? newest->number + 1 : 0;
+    all_heaps.store(heap, std::memory_order_release);
+  }
+  if (heap->after_exit) return;
+  for (Door& door : heap->bins.door) door.thread.store(arch::thread_pointer(), std::memory_order_relaxed);
+}
+
+void close_doors(Heap* heap) {
+  for (Door& door : heap->bins.door) door.thread.store(0, std::memory_order_relaxed);
+}
+
 }  // namespace
+
+Heap* newest_heap() { return all_heaps.load(std::memory_order_acquire); }
 
 Heap* own_heap() {
   Heap* heap = thread_heap;
   if (heap == &no_heap) {
-    if (!initialise_tags()) return nullptr;
+    if (!initialise_doors()) return nullptr;
     heap = Care::own_heap();
     if (!heap) return nullptr;
   }
-  if (heap->tag == kNoHeap) {
-    // A new record, or one that could not get a number before.
-    os::LockGuard guard(Care::registry.lock());
-    if (!number_heap(heap)) return nullptr;
-  }
+  if (heap->door(0)->thread.load(std::memory_order_relaxed) == 0) enter(heap);
   return heap;
 }
 
 void reset_bins(Heap* heap) {
   for (uint32_t c = 0; c < mem::kClassCount; ++c) {
-    heap->head[c] = nullptr;
-    heap->bound[c] = kBounds[c];
-    heap->room[c] = kBounds[c];
+    heap->bin(c) = {nullptr, kBounds[c], kBounds[c]};
     heap->refilled[c] = false;
   }
   heap->growth = 0;
@@ -65,15 +85,16 @@ void reset_bins(Heap* heap) {
 
 void restore_bounds(Heap* heap) {
   for (uint32_t c = 0; c < mem::kClassCount; ++c) {
-    heap->room[c] -= heap->bound[c] - kBounds[c];
-    heap->bound[c] = kBounds[c];
+    Bin& bin = heap->bin(c);
+    bin.room -= bin.bound - kBounds[c];
+    bin.bound = kBounds[c];
   }
   heap->growth = 0;
 }
 
 void HeapKind::start(Heap* heap) {
   reset_bins(heap);
-  memcpy(heap->class_of_size, kClassOfSize.data(), sizeof heap->class_of_size);
+  memcpy(heap->place_of_size, kPlaceOfSize.data(), sizeof heap->place_of_size);
   // seq_cst: see push_to_stash(). What arrives from now on, this thread collects; what arrived before, too.
   heap->serving.store(true, std::memory_order_seq_cst);
 }
@@ -86,7 +107,8 @@ void HeapKind::end(Heap* heap) {
     for (uint32_t c = 0; c < mem::kClassCount; ++c) access.empty_bin(c, 0);
     access.orphan_all();
   }
-  // seq_cst: before deliver_late() looks at the stash, and after the spans have other tags.
+  close_doors(heap);
+  // seq_cst: before deliver_late() looks at the stash, and after the spans have other doors.
   heap->serving.store(false, std::memory_order_seq_cst);
 }
 
@@ -106,6 +128,7 @@ namespace {
 // Empties the record of a heap whose thread did not survive the fork: its bins and outboxes may be half changed, and its spans are found by a walk.
 void forget_contents(Heap* heap) {
   reset_bins(heap);
+  close_doors(heap);
   for (Outbox& box : heap->outboxes) box = {};
   heap->outbox_bytes = 0;
   for (List<Span>& list : heap->partial) list.reset();

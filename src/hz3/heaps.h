@@ -28,6 +28,13 @@ using Care = core::HeapCare<HeapKind>;
 // The calling thread's heap, made if it has none; null without memory.
 Heap* own_heap();
 
+// All heaps there are, whether they serve or not.
+Heap* newest_heap();
+template <class Visitor>
+void for_each_heap(Visitor&& visit) {
+  for (Heap* heap = newest_heap(); heap; heap = heap->next_of_all) visit(heap);
+}
+
 // Every bin as it is at the start: empty, with its class's bound.
 void reset_bins(Heap* heap);
 

@@ -9,7 +9,7 @@
 //                                     ├─> adopt an orphan
 //                                     └─> carve a new span
 //
-//   deallocate ──> the tag is my heap's: push the block on its bin ──> overflow   the bin is too full: half goes to the spans
+//   deallocate ──> the door is mine: push the block on its bin ──> overflow   the bin is too full: half goes to the spans
 //              └─> deallocate_slow ──> another heap's: into its outbox ──> send, when that is full
 //                                  ├─> an orphan's: into its span
 //                                  ├─> large block
@@ -29,22 +29,27 @@ namespace hakozuna::hz3 {
 
 [[gnu::noinline]] void* allocate_slow(size_t size) noexcept;
 [[gnu::noinline]] void deallocate_slow(void* block) noexcept;
-[[gnu::noinline]] void overflow(uint32_t size_class) noexcept;
+[[gnu::noinline]] void overflow(Door* door) noexcept;
 
 // The youngest block of the bin; null if there is none.
-[[gnu::always_inline]] inline void* pop(Heap* heap, uint32_t size_class) {
-  void* const block = heap->head[size_class];
+[[gnu::always_inline]] inline void* pop(Bin& bin) {
+  void* block = bin.head;
+  arch::keep_for_return(block);
   if (!block) [[unlikely]] return nullptr;
-  heap->head[size_class] = next_of(block);
-  ++heap->room[size_class];
+  bin.head = next_of(block);
+  ++bin.room;
   return block;
 }
 
 // False: the bin is too full now.
-[[gnu::always_inline]] inline bool push(Heap* heap, uint32_t size_class, void* block) {
-  next_of(block) = heap->head[size_class];
-  heap->head[size_class] = block;
-  return --heap->room[size_class] >= 0;
+[[gnu::always_inline]] inline bool push(Bin& bin, void* block) {
+  next_of(block) = bin.head;
+  bin.head = block;
+  return --bin.room >= 0;
+}
+
+inline size_t place_of_size(const Heap* heap, size_t size) {
+  return heap->place_of_size[(size + mem::kMinAlignment - 1) / mem::kMinAlignment];
 }
 
 class Hz3 {
@@ -53,21 +58,18 @@ class Hz3 {
 
   static void* allocate(size_t size) noexcept {
     Heap* const heap = thread_heap;
-    if (size <= heap->fast_limit.load(std::memory_order_relaxed)) [[likely]] {
-      if (void* const block = pop(heap, heap->class_of_size[(size + mem::kMinAlignment - 1) / mem::kMinAlignment])) [[likely]] {
-        return block;
-      }
+    if (!arch::is_above(size, heap->fast_limit)) [[likely]] {
+      if (void* const block = pop(heap->bin_at(place_of_size(heap, size)))) [[likely]] return block;
     }
     return allocate_slow(size);
   }
 
   static void deallocate(void* block) noexcept {
     const size_t offset = static_cast<size_t>(static_cast<char*>(block) - mem::primary_base);
-    if (offset < mem::primary_bytes) [[likely]] {
-      Heap* const heap = thread_heap;
-      const uint32_t size_class = tag_table[offset >> mem::kChunkShift].load(std::memory_order_relaxed) ^ heap->tag;
-      if (size_class < mem::kClassCount) [[likely]] {
-        if (!push(heap, size_class, block)) [[unlikely]] overflow(size_class);
+    if (arch::is_below(offset, doors_cover)) [[likely]] {
+      Door* const door = door_table[offset >> mem::kChunkShift].load(std::memory_order_relaxed);
+      if (arch::is_equal(arch::thread_pointer(), door->thread)) [[likely]] {
+        if (!push(Bins::behind(door), block)) [[unlikely]] overflow(door);
         return;
       }
     }

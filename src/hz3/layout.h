@@ -1,7 +1,7 @@
 // hz3: every structure, and what the fast paths rely on.
 //
 // Glossary
-//   tag       of a 64 KiB chunk: which heap's span it is part of, and of which class; 0 where there is no span
+//   door      of a 64 KiB chunk: which heap's span it is part of, and of which class (doors.h)
 //   span      a run of chunks cut into slots of one class; described by the Span record of its first chunk
 //   free bit  one per slot, set: the block is in its span. Clear: it is with the program, or on its way in a cache. The authority.
 //   cached    a block that the program has freed and whose free bit is still clear: in a bin, an outbox, a stash or a carried chain. Each is in
@@ -16,7 +16,7 @@
 //   a block with a clear bit keeps its span: a span without one is given back at once
 //   count of a bin = bound - room >= 0; at most bound but for the free that finds room < 0 and takes the excess out
 //   a span is on exactly one list of its heap, or of the orphans: with free bits (kPartial) or without (kFull)
-//   all chunks of a span have its tag: (owner's tag | class), or (kNobody | class) for an orphan
+//   all chunks of a span have the door of its owner and its class, those of an orphan nobody's of that class
 //   a span is changed under the lock of the heap that owns it, an orphan under the orphans' lock, and changes hands under both
 //   bins and outboxes are their thread's alone; stashes are pushed to by anybody
 #pragma once
@@ -30,7 +30,7 @@
 #include "common/core/thread_heap.h"
 #include "common/mem/mem.h"
 #include "common/os/os.h"
-#include "hz3/tags.h"
+#include "hz3/doors.h"
 
 namespace hakozuna::hz3 {
 
@@ -42,7 +42,7 @@ enum class SpanState : uint8_t {
   kFull,     // has none
 };
 
-// The record of a chunk. For the first chunk of a span it describes the span; otherwise all zero but for `tag`. Records are never given back.
+// The record of a chunk. For the first chunk of a span it describes the span; otherwise all zero but for `door`. Records are never given back.
 struct alignas(64) Span {
   std::atomic<Heap*> owner;    // null for an orphan; changed under the locks, read by anybody. Relaxed: what depends on it holds a lock
   char* run;                   // immutable while the span lives, as are the others marked (i)
@@ -50,7 +50,7 @@ struct alignas(64) Span {
   uint64_t one_word;
   Span* next;                  // links of the list the state names; of a chain of spans about to be given back
   Span* previous;
-  std::atomic<uint32_t> tag;   // of this chunk, in regions other than the primary one; release/acquire as in the table
+  std::atomic<Door*> door;     // of this chunk, in regions other than the primary one; null: closed. Release/acquire as in the table
   uint16_t free_count;         // bits set
   uint8_t size_class;          // (i)
   uint8_t first_word;          // no word below it has a free bit
@@ -67,34 +67,60 @@ inline void*& next_of(void* block) { return *static_cast<void**>(block); }
 
 // Cached blocks of one other heap.
 struct Outbox {
-  uint32_t owner = 0;  // tag of the heap, without a class
+  Heap* owner = nullptr;
   uint32_t count = 0;
   size_t bytes = 0;
   void* first = nullptr;
   void* last = nullptr;
 };
-inline constexpr uint32_t kOutboxes = 32;  // by owner, a power of two: two owners that share one send each other's blocks early
+inline constexpr uint32_t kOutboxes = 32;  // by owner: two owners that share one send each other's blocks early
+
+// A heap's stack of cached blocks of a class.
+struct Bin {
+  void* head = nullptr;  // the youngest
+  int32_t room = 0;      // how many blocks more the bin may take; others read it and `bound` for the statistics
+  int32_t bound = 0;     // most blocks in the bin
+  uint32_t count() const { return static_cast<uint32_t>(bound - room); }
+};
+static_assert(sizeof(Bin) == sizeof(Door), "all doors of a heap are at the same distance from their bins");
+static_assert(mem::kClassCount * sizeof(Bin) / 8 <= 256, "the place of a bin, in units of 8 bytes, fits a byte");
 
 // Requests up to here are served by the fast path.
 inline constexpr size_t kFastLimit = size_t{64} << 10;
 inline constexpr size_t kFastSizes = kFastLimit / mem::kMinAlignment + 1;
 
+// The bins of a heap and their doors, apart from each other: other threads read the doors when they free.
+struct Bins {
+  Bin bin[mem::kClassCount] = {};
+  Door door[mem::kClassCount] = {};
+
+  // From a door to the bin behind it.
+  static Bin& behind(Door* door) {
+    constexpr size_t kDistance = sizeof(bin);
+    return *reinterpret_cast<Bin*>(reinterpret_cast<char*>(door) - kDistance);
+  }
+};
+static_assert(offsetof(Bins, door) == sizeof(Bins::bin), "see behind()");
+
 // One thread's heap.
 struct Heap : core::ThreadHeap<Heap> {
   constexpr Heap() = default;
 
-  // The fast paths'. Owner; others read room and bound for the statistics.
-  uint32_t tag = kNoHeap;                      // set once, when the record is new
-  void* head[mem::kClassCount] = {};           // the bins: the youngest block of each
-  int32_t room[mem::kClassCount] = {};         // how many blocks more the bin may take
-  uint8_t class_of_size[kFastSizes] = {};      // by (size + 15) / 16. A copy for each heap: reached from the pointer that is at hand
-
   // Owner.
-  int32_t bound[mem::kClassCount] = {};        // most blocks in the bin
-  bool refilled[mem::kClassCount] = {};        // since the bin was last too full
-  size_t growth = 0;                           // bytes by which bounds have been raised
+  Bins bins;
+  uint8_t place_of_size[kFastSizes] = {}; // place of a size's bin, by (size + 15) / 16. A copy for each heap: it is reached from the pointer at hand
+  bool refilled[mem::kClassCount] = {};   // since the bin was last too full
+  size_t growth = 0;                      // bytes by which bounds have been raised
   size_t outbox_bytes = 0;
   Outbox outboxes[kOutboxes] = {};
+
+  // In the list of all heaps there are, whether they serve or not; constant.
+  Heap* next_of_all = nullptr;
+  uint32_t number = 0;  // in that list, for spreading
+
+  Bin& bin(uint32_t size_class) { return bins.bin[size_class]; }
+  Bin& bin_at(size_t place) { return *reinterpret_cast<Bin*>(reinterpret_cast<char*>(bins.bin) + place * 8); }
+  Door* door(uint32_t size_class) { return &bins.door[size_class]; }
 
   // Under `lock`.
   os::Lock lock{os::Rank::kHeap};
@@ -110,6 +136,5 @@ struct Heap : core::ThreadHeap<Heap> {
   // Pushed to by any thread (compare-exchange, release), taken whole (exchange, acquire).
   alignas(arch::kCacheLineBytes) std::atomic<void*> stash{nullptr};
 };
-static_assert(mem::kClassCount <= kTagClasses, "a class fits a tag");
 
 }  // namespace hakozuna::hz3

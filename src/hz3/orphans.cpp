@@ -53,8 +53,7 @@ struct Freed {
 Freed put_under_lock(Span* span, void* block, Heap* heap) {
   os::LockGuard guard(orphans.lock);
   // Looked at again: an orphan gets an owner under this lock only.
-  const uint32_t tag = tag_of(block);
-  if (owner_of_tag(tag) != kNobody || class_of_tag(tag) != span->size_class) return {};
+  if (door_at(block) != nobodys_doors + span->size_class) return {};
   Freed freed{.is_orphan = true, .span_start = span->run};
   remove(span);
   freed.result = put_block(span, block);

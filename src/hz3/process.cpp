@@ -19,7 +19,7 @@ void for_each_lock(Operation&& operation) {
   operation(mem::chunk_supply.lock());
   operation(mem::page_map.lock());
   operation(mem::bitmap_pool.lock());
-  operation(tag_lock());
+  operation(door_table_lock());
   operation(mem::metadata.lock());
 }
 
@@ -29,9 +29,9 @@ using BlockCounts = uint64_t[mem::kClassCount];
 // ours, and there is an end.
 void count_chain(void* block, uint64_t limit, BlockCounts& counts) {
   for (; block && limit != 0; --limit) {
-    const uint32_t tag = tag_of(block);
-    if (tag == kNotOurs || !is_aligned(reinterpret_cast<uintptr_t>(block), mem::kMinAlignment)) return;
-    ++counts[class_of_tag(tag)];
+    const Door* const door = door_at(block);
+    if (is_closed(door) || !is_aligned(reinterpret_cast<uintptr_t>(block), mem::kMinAlignment)) return;
+    ++counts[class_of_door(door)];
     block = racing_read(next_of(block));
   }
 }
@@ -41,7 +41,7 @@ void count_cached(BlockCounts& counts) {
   const uint64_t limit = mem::mapped_total.load(std::memory_order_relaxed) / mem::kMinAlignment;
   for_each_heap([&](Heap* heap) {
     for (uint32_t c = 0; c < mem::kClassCount; ++c) {
-      const int32_t count = racing_read(heap->bound[c]) - racing_read(heap->room[c]);
+      const int32_t count = racing_read(heap->bin(c).bound) - racing_read(heap->bin(c).room);
       if (count > 0) counts[c] += static_cast<uint64_t>(count);
     }
     for (const Outbox& box : heap->outboxes) count_chain(racing_read(box.first), racing_read(box.count), counts);
@@ -58,7 +58,7 @@ void Hz3::fork_prepare() noexcept {
     SpanAccess(heap).collect(UINT32_MAX, /*into_bins=*/false);
   }
   Care::registry.lock().lock();
-  // All there are: a record is numbered under the registry's lock.
+  // All there are: a new one comes into the list under the registry's lock.
   for_each_heap([](Heap* heap) { heap->lock.lock_unranked(); });
   for_each_lock([](os::Lock& lock) { lock.lock(); });
 }
@@ -78,8 +78,8 @@ void Hz3::fork_child() noexcept {
 
 void Hz3::collect_statistics(hakozuna_statistics& s) noexcept {
   core::add_memory_statistics(s);
-  s.metadata += tag_table_mapped_bytes();
-  s.mapped += tag_table_mapped_bytes();
+  s.metadata += door_table_mapped_bytes();
+  s.mapped += door_table_mapped_bytes();
   mem::chunk_supply.for_each_run([&s](char* record, char* run, uint32_t order) {
     const Span* const span = reinterpret_cast<const Span*>(record);
     const mem::ChunkSupply::Residency residency = mem::chunk_supply.residency(run, order);

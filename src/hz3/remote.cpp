@@ -32,15 +32,14 @@ void send(Heap* heap, Outbox& box) {
   box.first = nullptr;
   box.count = 0;
   box.bytes = 0;
-  push_to_stash(heap_of_tag(box.owner), first, box.last);
+  push_to_stash(box.owner, first, box.last);
 }
 
 }  // namespace
 
-void free_remotely(Heap* heap, void* block, uint32_t tag) {
-  if (heap == &no_heap) return deliver(block);
-  const uint32_t owner = owner_of_tag(tag);
-  Outbox& box = heap->outboxes[(tag >> kTagClassBits) % kOutboxes];
+void free_remotely(Heap* heap, void* block, Heap* owner, size_t bytes) {
+  if (heap == &no_heap) return push_to_stash(owner, block, block);
+  Outbox& box = heap->outboxes[owner->number % kOutboxes];
   if (box.owner != owner) {
     send(heap, box);
     box.owner = owner;
@@ -48,7 +47,6 @@ void free_remotely(Heap* heap, void* block, uint32_t tag) {
   next_of(block) = box.first;
   if (!box.first) box.last = block;
   box.first = block;
-  const size_t bytes = mem::kSizeClasses[class_of_tag(tag)].slot_bytes;
   box.bytes += bytes;
   heap->outbox_bytes += bytes;
   if (++box.count >= kMostBlocks || box.bytes >= kMostBytes) send(heap, box);
@@ -61,9 +59,9 @@ void send_all(Heap* heap) {
 
 void deliver(void* block) {
   for (;;) {
-    const uint32_t tag = tag_of(block);
-    if (tag == kNotOurs) return;  // freed twice, and its span has been given back
-    if (owner_of_tag(tag) != kNobody) return push_to_stash(heap_of_tag(tag), block, block);
+    const Door* const door = door_at(block);
+    if (is_closed(door)) return;  // freed twice, and its span has been given back
+    if (!is_nobodys(door)) return push_to_stash(door->heap, block, block);
     if (free_orphan(block, thread_heap)) return;
   }
 }

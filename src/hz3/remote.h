@@ -5,8 +5,8 @@
 
 namespace hakozuna::hz3 {
 
-// Frees a block of another heap, which `tag` names. `heap` is the calling thread's, &no_heap if it has none.
-void free_remotely(Heap* heap, void* block, uint32_t tag);
+// Frees a block of `bytes` that belongs to `owner`. `heap` is the calling thread's, &no_heap if it has none.
+void free_remotely(Heap* heap, void* block, Heap* owner, size_t bytes);
 
 // Sends the contents of all outboxes on their way. Owner.
 void send_all(Heap* heap);

@@ -64,21 +64,20 @@ bool SpanAccess::put(void* block, uint32_t size_class) {
 }
 
 void SpanAccess::empty_bin(uint32_t size_class, uint32_t keep) {
-  int32_t& room = heap_->room[size_class];
-  void* block = heap_->head[size_class];
-  for (int32_t count = heap_->bound[size_class] - room; count > static_cast<int32_t>(keep); --count) {
+  Bin& bin = heap_->bin(size_class);
+  void* block = bin.head;
+  for (uint32_t count = bin.count(); count > keep; --count) {
     void* const next = next_of(block);
     if (!put(block, size_class)) [[unlikely]] {
       // Freed twice: the links of the bin's blocks cannot be trusted any more. Those that are left are lost.
-      next_of(block) = nullptr;
       block = nullptr;
-      room = heap_->bound[size_class];
+      bin.room = bin.bound;
       break;
     }
-    ++room;
+    ++bin.room;
     block = next;
   }
-  heap_->head[size_class] = block;
+  bin.head = block;
 }
 
 void SpanAccess::collect(uint32_t budget, bool into_bins) {
@@ -92,15 +91,15 @@ void SpanAccess::collect(uint32_t budget, bool into_bins) {
       if (!block) break;
     }
     void* const next = next_of(block);
-    const uint32_t size_class = tag_of(block) ^ heap_->tag;
-    if (size_class >= mem::kClassCount) [[unlikely]] {
+    Door* const door = door_at(block);
+    if (door->heap != heap_) [[unlikely]] {
       // Sent when the span was this heap's. Or an orphan that nobody owns.
       next_of(block) = elsewhere_;
       elsewhere_ = block;
-    } else if (into_bins && heap_->room[size_class] > 0) {
-      push(heap_, size_class, block);
+    } else if (into_bins && Bins::behind(door).room > 0) {
+      push(Bins::behind(door), block);
     } else {
-      put(block, size_class);
+      put(block, class_of_door(door));
     }
     block = next;
   }
@@ -136,7 +135,7 @@ Taken SpanAccess::refill(uint32_t size_class) {
   if (!span) span = adopt(size_class);
   if (!span) span = carve(size_class);
   if (!span) return {};
-  const Taken taken = take_blocks(span, static_cast<uint32_t>(heap_->room[size_class]) + 1);
+  const Taken taken = take_blocks(span, static_cast<uint32_t>(heap_->bin(size_class).room) + 1);
   if (span->free_count == 0) {
     heap_->partial[size_class].remove(span);
     span->state = SpanState::kFull;

@@ -35,8 +35,8 @@ uint32_t batch_of(const Span* span, const char* slot) {
 
 }  // namespace
 
-Position locate(const void* address, uint32_t tag) {
-  const mem::SizeClass& geometry = mem::kSizeClasses[class_of_tag(tag)];
+Position locate(const void* address, uint32_t size_class) {
+  const mem::SizeClass& geometry = mem::kSizeClasses[size_class];
   const char* base = mem::primary_base;
   size_t offset = static_cast<size_t>(static_cast<const char*>(address) - base);
   if (offset >= mem::primary_bytes) [[unlikely]] {
@@ -50,8 +50,8 @@ Position locate(const void* address, uint32_t tag) {
 }
 
 Span* find_span(const void* address) {
-  const uint32_t tag = tag_of(address);
-  return tag == kNotOurs ? nullptr : locate(address, tag).span;
+  const Door* const door = door_at(address);
+  return is_closed(door) ? nullptr : locate(address, class_of_door(door)).span;
 }
 
 Span* record_of_run(const char* run) {
@@ -63,7 +63,7 @@ bool make_span(Span* span, char* run, uint32_t size_class, Heap* heap) {
   const mem::SizeClass& geometry = mem::kSizeClasses[size_class];
   span->run = run;
   span->size_class = static_cast<uint8_t>(size_class);
-  if (!room_for_tags(run, geometry.run_bytes())) return false;
+  if (!room_for_doors(run, geometry.run_bytes())) return false;
   const uint32_t words = geometry.words();
   uint64_t* const bits = words == 1 ? &span->one_word : mem::bitmap_pool.allocate(words);
   if (!bits) return false;
@@ -83,7 +83,7 @@ void unmake_span(Span* span) {
   HAKOZUNA_CHECK(is_empty(span), "a span that is given back has all its blocks");
   check_span(span);
   const mem::SizeClass& geometry = span->geometry();
-  set_tags(span->run, geometry.run_bytes(), kNotOurs);
+  set_doors(span->run, geometry.run_bytes(), &closed_door);
   span->owner.store(nullptr, std::memory_order_relaxed);
   span->state = SpanState::kNone;
   if (!span->has_one_word()) mem::bitmap_pool.release(span->free_bits, geometry.words());
@@ -92,7 +92,8 @@ void unmake_span(Span* span) {
 
 void set_owner(Span* span, Heap* owner) {
   span->owner.store(owner, std::memory_order_relaxed);
-  set_tags(span->run, span->geometry().run_bytes(), (owner ? owner->tag : kNobody) | span->size_class);
+  Door* const doors = owner ? owner->bins.door : nobodys_doors;
+  set_doors(span->run, span->geometry().run_bytes(), doors + span->size_class);
 }
 
 Taken take_blocks(Span* span, uint32_t limit) {

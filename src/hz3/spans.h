@@ -6,14 +6,14 @@
 
 namespace hakozuna::hz3 {
 
-// What stands at an address, as far as its tag says. No lock.
+// What stands at an address, as far as its class says. No lock.
 struct Position {
-  Span* span;      // of the class the tag names
+  Span* span;
   uint64_t slot;   // valid if exact
   bool exact;      // the first byte of a slot
 };
-// The tag is that of the address, and not kNotOurs.
-Position locate(const void* address, uint32_t tag);
+// The address lies in a span of that class.
+Position locate(const void* address, uint32_t size_class);
 
 // The span an address lies in; null if it lies in none.
 Span* find_span(const void* address);

@@ -17,7 +17,7 @@ enum class Rank : uint8_t {
   kChunkSupply,
   kPageMap,
   kBitmaps,  // recycled span bitmaps
-  kTags,     // a table of tags, when it grows
+  kDoors,    // the table of doors, when it grows
   kMetadata,
 };
 
