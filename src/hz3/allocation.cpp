@@ -54,7 +54,7 @@ Block take(Heap* heap, uint32_t size_class) {
   return block;
 }
 
-void* take_or_fail(Heap* heap, uint32_t size_class) {
+[[gnu::noinline]] void* take_or_fail(Heap* heap, uint32_t size_class) {
   void* const block = take(heap, size_class).address;
   return block ? block : core::out_of_memory();
 }
@@ -83,7 +83,8 @@ Heap* attentive_heap() {
 void* allocate_slow(size_t size) noexcept {
   Heap* const heap = thread_heap;
   if (size <= kFastLimit && Care::skip_attention(heap)) [[likely]] {
-    // Armed, but the clock need not be looked at yet. &no_heap never skips.
+    // Armed, but the clock need not be looked at yet (or a bin is empty, which falls through). &no_heap never skips.
+    if (void* const block = pop(heap->bin_at(place_of_size(heap, size)))) [[likely]] return block;
     return take_or_fail(heap, mem::class_of(size));
   }
   return allocate_with_attention(size);
