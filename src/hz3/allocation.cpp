@@ -18,6 +18,9 @@ constexpr uint32_t kCollectAtRefill = 128;
 // Slow events between looks at the clock.
 constexpr uint32_t kEventsPerLook = 64;
 
+// A bin that had to be filled may hold more, up to as much as a small class's span.
+constexpr size_t kFilledBytes = size_t{64} << 10;
+
 struct Block {
   void* address;
   bool zeroed;
@@ -27,15 +30,20 @@ struct Block {
 Block refill(Heap* heap, uint32_t size_class) {
   core::count(heap->refills, 1);
   heap->refilled[size_class] = true;
+  Bin& bin = heap->bin(size_class);
+  if (2 * static_cast<size_t>(bin.bound) * mem::kSizeClasses[size_class].slot_bytes <= kFilledBytes) {
+    bin.room += bin.bound;
+    bin.bound *= 2;
+  }
   SpanAccess access(heap);
   if (heap->carried || heap->stash.load(std::memory_order_relaxed)) {
     access.collect(kCollectAtRefill, /*into_bins=*/true);
-    if (void* const block = pop(heap->bin(size_class))) return {block, false};
+    if (void* const block = pop(bin)) return {block, false};
   }
   const Taken taken = access.refill(size_class);
   if (taken.rest_count != 0) {
-    heap->bin(size_class).head = taken.rest;
-    heap->bin(size_class).room -= static_cast<int32_t>(taken.rest_count);
+    bin.head = taken.rest;
+    bin.room -= static_cast<int32_t>(taken.rest_count);
   }
   return {taken.first, taken.zeroed};
 }

@@ -17,18 +17,18 @@ constinit thread_local Heap* thread_heap = &no_heap;
 
 namespace {
 
-// What a bin may hold: as much as a small class's span, and nothing of classes beyond the fast path, where a block that is kept costs more than the way to
-// its span.
-constexpr size_t kBinBytes = size_t{64} << 10;
+// What a bin may hold at first: a page, so that a thread which only frees gives back what it frees. Allocations raise it (allocation.cpp). Classes
+// beyond the fast path have no bins: a block that is kept there costs more than the way to its span.
+constexpr size_t kFirstBytes = 4096;
 
-constexpr auto kBounds = [] {
+constexpr auto kFirstBounds = [] {
   std::array<int32_t, mem::kClassCount> bounds{};
   for (uint32_t c = 0; c < mem::kClassCount; ++c) {
-    bounds[c] = static_cast<int32_t>(kBinBytes / mem::slot_bytes_of(c));
+    const size_t blocks = kFirstBytes / mem::slot_bytes_of(c);
+    bounds[c] = mem::slot_bytes_of(c) > kFastLimit ? 0 : blocks == 0 ? 1 : static_cast<int32_t>(blocks);
   }
   return bounds;
 }();
-static_assert(kBounds[mem::class_of(kFastLimit)] > 0, "the fast path has bins");
 
 constexpr auto kPlaceOfSize = [] {
   std::array<uint8_t, kFastSizes> places{};
@@ -75,9 +75,11 @@ Heap* own_heap() {
   return heap;
 }
 
+uint32_t first_bound(uint32_t size_class) { return static_cast<uint32_t>(kFirstBounds[size_class]); }
+
 void reset_bins(Heap* heap) {
   for (uint32_t c = 0; c < mem::kClassCount; ++c) {
-    heap->bin(c) = {nullptr, kBounds[c], kBounds[c]};
+    heap->bin(c) = {nullptr, kFirstBounds[c], kFirstBounds[c]};
     heap->refilled[c] = false;
   }
   heap->growth = 0;
@@ -86,8 +88,8 @@ void reset_bins(Heap* heap) {
 void restore_bounds(Heap* heap) {
   for (uint32_t c = 0; c < mem::kClassCount; ++c) {
     Bin& bin = heap->bin(c);
-    bin.room -= bin.bound - kBounds[c];
-    bin.bound = kBounds[c];
+    bin.room -= bin.bound - kFirstBounds[c];
+    bin.bound = kFirstBounds[c];
   }
   heap->growth = 0;
 }

@@ -35,6 +35,9 @@ void for_each_heap(Visitor&& visit) {
   for (Heap* heap = newest_heap(); heap; heap = heap->next_of_all) visit(heap);
 }
 
+// How many blocks a bin may hold before allocations have raised that.
+uint32_t first_bound(uint32_t size_class);
+
 // Every bin as it is at the start: empty, with its class's bound.
 void reset_bins(Heap* heap);
 

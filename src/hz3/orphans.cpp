@@ -1,7 +1,7 @@
 #include "hz3/orphans.h"
 
-#include "common/core/heap_care.h"
 #include "hz3/deallocation.h"
+#include "hz3/heaps.h"
 #include "hz3/hz3.h"
 #include "hz3/spans.h"
 
@@ -93,11 +93,20 @@ Span* take_orphan(uint32_t size_class, Heap* heap) {
   return span;
 }
 
+namespace {
+
+// Whether the heap has lately filled its bin of the class. Others would keep an orphan from threads that have a use for it, and its blocks in a bin.
+bool allocates(Heap* heap, uint32_t size_class) {
+  return heap->bin(size_class).bound > static_cast<int32_t>(first_bound(size_class));
+}
+
+}  // namespace
+
 bool free_orphan(void* block, Heap* heap) {
   Freed freed;
   Span* const span = find_span(block);
   if (!span) return false;
-  if (heap == &no_heap) {
+  if (heap == &no_heap || !allocates(heap, span->size_class)) {
     freed = put_under_lock(span, block, nullptr);
   } else {
     os::LockGuard guard(heap->lock);

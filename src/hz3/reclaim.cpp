@@ -10,9 +10,6 @@ namespace {
 // Ticks a span stays untouched before its free pages are returned: what is in use is not returned between two uses.
 constexpr uint8_t kIdleTicks = 2;
 
-// What a bin keeps at a tick: emptied and filled again, the bins of a busy thread would keep it busy with its timer.
-constexpr size_t kKeptBytes = 4096;
-
 }  // namespace
 
 void count_event(Heap* heap, uint32_t events_per_look) {
@@ -32,7 +29,8 @@ bool HeapKind::tick(Heap* heap) {
   SpanAccess access(heap);
   access.collect(UINT32_MAX, /*into_bins=*/false);
   for (uint32_t c = 0; c < mem::kClassCount; ++c) {
-    access.empty_bin(c, static_cast<uint32_t>(kKeptBytes / mem::kSizeClasses[c].slot_bytes));
+    // Some are kept where they are small: emptied and filled again, the bins of a busy thread would keep it busy with its timer.
+    access.empty_bin(c, c < mem::kSmallClassCount ? first_bound(c) : 0);
   }
   restore_bounds(heap);
   access.discard_idle_pages(kIdleTicks);
