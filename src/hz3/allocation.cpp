@@ -92,7 +92,7 @@ void* allocate_slow(size_t size) noexcept {
   Heap* const heap = thread_heap;
   if (size <= kFastLimit && Care::skip_attention(heap)) [[likely]] {
     // Armed, but the clock need not be looked at yet (or a bin is empty, which falls through). &no_heap never skips.
-    if (void* const block = pop(heap->bin_at(place_of_size(heap, size)))) [[likely]] return block;
+    if (void* const block = pop(heap->bins.of_size(size))) [[likely]] return block;
     return take_or_fail(heap, mem::class_of(size));
   }
   return allocate_with_attention(size);

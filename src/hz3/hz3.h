@@ -48,10 +48,6 @@ namespace hakozuna::hz3 {
   return --bin.room >= 0;
 }
 
-inline size_t place_of_size(const Heap* heap, size_t size) {
-  return heap->place_of_size[(size + mem::kMinAlignment - 1) / mem::kMinAlignment];
-}
-
 class Hz3 {
  public:
   static constexpr const char* kName = "hz3";
@@ -59,7 +55,7 @@ class Hz3 {
   static void* allocate(size_t size) noexcept {
     Heap* const heap = thread_heap;
     if (!arch::is_above(size, heap->fast_limit)) [[likely]] {
-      if (void* const block = pop(heap->bin_at(place_of_size(heap, size)))) [[likely]] return block;
+      if (void* const block = pop(heap->bins.of_size(size))) [[likely]] return block;
     }
     return allocate_slow(size);
   }

@@ -89,10 +89,19 @@ static_assert(mem::kClassCount * sizeof(Bin) / 8 <= 256, "the place of a bin, in
 inline constexpr size_t kFastLimit = size_t{64} << 10;
 inline constexpr size_t kFastSizes = kFastLimit / mem::kMinAlignment + 1;
 
-// The bins of a heap and their doors, apart from each other: other threads read the doors when they free.
+// The bins of a heap, and how they are found.
 struct Bins {
   Bin bin[mem::kClassCount] = {};
-  Door door[mem::kClassCount] = {};
+  Door door[mem::kClassCount] = {};        // apart from the bins: other threads read them when they free
+  uint8_t place_of_size[kFastSizes] = {};  // place of a size's bin, in units of 8 bytes, by (size + 15) / 16. A copy for each heap: the pointer is at hand
+
+  // Not by the members' names: for a constant size a compiler would look beyond the table's end, where the program never gets.
+  Bin& of_size(size_t size) {
+    char* const start = reinterpret_cast<char*>(this);
+    const size_t index = (size + mem::kMinAlignment - 1) / mem::kMinAlignment;
+    const size_t place = *reinterpret_cast<uint8_t*>(start + offsetof(Bins, place_of_size) + index);
+    return *reinterpret_cast<Bin*>(start + place * 8);
+  }
 
   // From a door to the bin behind it.
   static Bin& behind(Door* door) {
@@ -100,6 +109,7 @@ struct Bins {
     return *reinterpret_cast<Bin*>(reinterpret_cast<char*>(door) - kDistance);
   }
 };
+static_assert(offsetof(Bins, bin) == 0, "see of_size()");
 static_assert(offsetof(Bins, door) == sizeof(Bins::bin), "see behind()");
 
 // One thread's heap.
@@ -108,10 +118,10 @@ struct Heap : core::ThreadHeap<Heap> {
 
   // Owner.
   Bins bins;
-  uint8_t place_of_size[kFastSizes] = {}; // place of a size's bin, by (size + 15) / 16. A copy for each heap: it is reached from the pointer at hand
   bool refilled[mem::kClassCount] = {};   // since the bin was last too full
   size_t growth = 0;                      // bytes by which bounds have been raised
   size_t outbox_bytes = 0;
+  bool has_sent = false;                  // since the last tick
   Outbox outboxes[kOutboxes] = {};
 
   // In the list of all heaps there are, whether they serve or not; constant.
@@ -119,7 +129,6 @@ struct Heap : core::ThreadHeap<Heap> {
   uint32_t number = 0;  // in that list, for spreading
 
   Bin& bin(uint32_t size_class) { return bins.bin[size_class]; }
-  Bin& bin_at(size_t place) { return *reinterpret_cast<Bin*>(reinterpret_cast<char*>(bins.bin) + place * 8); }
   Door* door(uint32_t size_class) { return &bins.door[size_class]; }
 
   // Under `lock`.

@@ -26,6 +26,9 @@ void empty_caches(Heap* heap) {
 
 bool HeapKind::tick(Heap* heap) {
   send_all(heap);
+  // Those it was sent to may be asleep: until the next tick there is somebody who looks after them.
+  const bool has_sent = heap->has_sent;
+  heap->has_sent = false;
   SpanAccess access(heap);
   access.collect(UINT32_MAX, /*into_bins=*/false);
   for (uint32_t c = 0; c < mem::kClassCount; ++c) {
@@ -34,7 +37,7 @@ bool HeapKind::tick(Heap* heap) {
   }
   restore_bounds(heap);
   access.discard_idle_pages(kIdleTicks);
-  return heap->dirty.load(std::memory_order_relaxed);
+  return has_sent || heap->dirty.load(std::memory_order_relaxed);
 }
 
 size_t HeapKind::flush(Heap* heap) {

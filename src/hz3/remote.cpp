@@ -29,6 +29,7 @@ void send(Heap* heap, Outbox& box) {
   if (box.count == 0) return;
   void* const first = box.first;
   heap->outbox_bytes -= box.bytes;
+  heap->has_sent = true;
   box.first = nullptr;
   box.count = 0;
   box.bytes = 0;

@@ -96,10 +96,16 @@ void SpanAccess::collect(uint32_t budget, bool into_bins) {
       // Sent when the span was this heap's. Or an orphan that nobody owns.
       next_of(block) = elsewhere_;
       elsewhere_ = block;
-    } else if (into_bins && Bins::behind(door).room > 0) {
-      push(Bins::behind(door), block);
     } else {
-      put(block, class_of_door(door));
+      const uint32_t size_class = class_of_door(door);
+      Bin& bin = Bins::behind(door);
+      const Position at = locate(block, size_class);
+      // A block that is in its span already is left to put(), which reports it.
+      if (into_bins && bin.room > 0 && !is_free(at.span, at.slot)) {
+        push(bin, block);
+      } else {
+        put(block, size_class);
+      }
     }
     block = next;
   }
