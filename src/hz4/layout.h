@@ -1,0 +1,122 @@
+// hz4: every structure, and what the fast paths rely on.
+//
+// Glossary
+//   block     the place of one allocation; while it is free, its first words are ours
+//   span      a run of chunks cut into blocks of one class; described by the Span record of its first chunk
+//   bin       where a thread takes blocks of a class and puts what it frees, whoever owns the span. Bin 0 is nobody's: bin = class + 1
+//   chain     free blocks of one class, linked through their first word
+//   batch     as many blocks as a bin holds at most; the unit in which blocks change hands
+//   shelf     batches of a class that no thread needs at the moment; all shelves are the exchange
+//   message   a chain of blocks of one class on its way to the heap that owns their spans
+//   orphan    a span whose heap's thread has ended; it belongs to the orphan lists until a thread adopts it
+//
+// Invariants
+//   carved = free_count + blocks that are out;  free blocks of a span are in its list `free`
+//   out = live blocks + those in bins, reserves, shelves and messages
+//   a bin and its room: blocks in the list + room = batch_of(class);  rooms[0] = 0
+//   free_count = carved: the span is empty and is given back
+//   a span with an owner is on one list of its heap: partial (something free or not carved) or full; those with free blocks stand in front
+//   a span without an owner is on one orphan list of its class
+//   who changes a span: the holder of its heap's lock; of an orphan, of the orphan lock; who changes its owner, of both
+//   who changes bins and reserves: the heap's thread alone
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "common/arch/arch.h"
+#include "common/base/base.h"
+#include "common/core/thread_heap.h"
+#include "common/mem/mem.h"
+#include "common/os/os.h"
+
+namespace hakozuna::hz4 {
+
+struct Heap;
+
+// A free block. The smallest class has room for both words.
+struct Block {
+  Block* next;        // in its chain; null: the last
+  uint64_t message;   // of the first block of a message: see messages.cpp
+};
+static_assert(sizeof(Block) <= mem::slot_bytes_of(0));
+
+struct Chain {
+  Block* first = nullptr;
+  uint32_t count = 0;
+};
+
+inline constexpr uint32_t kBinCount = mem::kClassCount + 1;
+constexpr uint32_t bin_of(uint32_t size_class) { return size_class + 1; }
+constexpr uint32_t class_of_bin(uint32_t bin) { return bin - 1; }
+static_assert(kBinCount <= 256, "a bin fits a byte");
+
+// Blocks in a batch, by class: enough that a slow path pays, few enough that a sleeping thread, which keeps two, holds little back.
+inline constexpr size_t kBatchBytes = size_t{32} << 10;
+inline constexpr uint32_t kMaxBatch = 64;
+inline constexpr auto kBatches = [] {
+  std::array<uint8_t, mem::kClassCount> table{};
+  for (uint32_t c = 0; c < mem::kClassCount; ++c) {
+    const size_t count = kBatchBytes / mem::slot_bytes_of(c);
+    table[c] = static_cast<uint8_t>(count < 1 ? 1 : count > kMaxBatch ? kMaxBatch : count);
+  }
+  return table;
+}();
+inline uint32_t batch_of(uint32_t size_class) { return kBatches[size_class]; }
+
+enum class SpanState : uint8_t {
+  kNone = 0,
+  kPartial,     // on the heap's partial list of its class
+  kFull,        // on the heap's full list: every block is out
+  kOrphan,      // on the orphans' list of its class
+  kOrphanFull,  // likewise, with every block out
+};
+
+// The record of a chunk. The first chunk's describes the span; of the span's other chunks only `bin` and `head_distance` are set. All zero for a
+// chunk in no span. Records are never given back: a stale pointer to one reads a record.
+struct alignas(64) Span {
+  std::atomic<uint8_t> bin;    // all that a free reads: 0 is not ours. Relaxed: while a block is live its span's bin does not change
+  uint8_t head_distance;       // chunks back to the first one
+  SpanState state;
+  uint32_t carved;             // blocks that were handed out at some time, the lowest first; from there on the span is untouched
+  uint32_t free_count;
+  char* run;                   // first byte
+  Block* free;                 // blocks that have come home
+  std::atomic<Heap*> owner;    // null: an orphan. Release/acquire; a reader without the owner's lock must expect it to change
+  Span* next;                  // links of the list the state names
+  Span* previous;
+
+  uint32_t size_class() const { return class_of_bin(bin.load(std::memory_order_relaxed)); }
+  uint32_t out() const { return carved - free_count; }
+};
+static_assert(sizeof(Span) == 64, "records are found by shifting");
+
+// One thread's heap.
+struct Heap : core::ThreadHeap<Heap> {
+  // The bins. Only the thread itself is at them, so they are gone with it in a forked child.
+  Block* heads[kBinCount] = {};
+  uint32_t rooms[kBinCount] = {};          // how many more blocks a bin takes
+  Chain reserves[mem::kClassCount] = {};   // a full batch behind the bin, older than what is in it
+
+  // Spans. Under the lock, which the owner takes once a batch; others take it for an owner that sleeps.
+  os::Lock lock{os::Rank::kHeap};
+  List<Span> partial[mem::kClassCount];
+  List<Span> full;
+
+  // Blocks this thread has sent, less those it has received. The sum over all heaps is what is on its way. One writer, relaxed.
+  std::atomic<int64_t> in_flight[mem::kClassCount] = {};
+
+  bool has_spans() const {
+    for (const List<Span>& list : partial) {
+      if (!list.empty()) return true;
+    }
+    return !full.empty();
+  }
+
+  // The messages that have arrived, the latest first: pushed by any thread (compare-exchange), taken whole (exchange). Has a line of its own.
+  alignas(arch::kCacheLineBytes) std::atomic<Block*> inbox{nullptr};
+};
+
+}  // namespace hakozuna::hz4
