@@ -15,32 +15,28 @@ namespace {
 // Slow events between looks at the clock.
 constexpr uint32_t kEventsPerLook = 64;
 
-// Fills an empty bin with blocks that were in use before; false if there are none.
-bool refill(Heap* heap, uint32_t size_class) {
-  core::count(heap->refills, 1);
-  count_event(heap, kEventsPerLook);
-  if (heap->heads[bin_of(size_class)]) return true;  // what was due has brought some
-  Chain chain = heap->reserves[size_class];
-  if (chain.first) {
-    heap->reserves[size_class] = {};
-  } else {
-    if (HeapKind::has_queued(heap)) {
-      receive(heap);
-      if (heap->heads[bin_of(size_class)]) return true;
-    }
-    chain = take_batch(size_class);
+// Takes blocks of the heap's spans that have come home, or of an orphan's.
+Chain take_from_spans(Heap* heap, uint32_t size_class) {
+  os::LockGuard guard(heap->lock);
+  List<Span>& partial = heap->partial[size_class];
+  Span* span = partial.first();
+  if ((!span || span->free_count == 0) && adopt_orphan(heap, size_class)) span = partial.first();
+  if (!span || span->free_count == 0) return {};
+  const Chain chain = take_free(span);
+  partial.remove(span);
+  place_span(heap, span);
+  return chain;
+}
+
+// Up to a batch of blocks that were in use before; empty if there are none. The bin is empty.
+Chain find_warm(Heap* heap, uint32_t size_class) {
+  if (size_class < kBinnedClasses && heap->reserves[size_class].first) return take_reserve(heap, size_class);
+  if (HeapKind::has_queued(heap)) {
+    receive(heap);
+    if (heap->heads[bin_of(size_class)]) return empty_bin(heap, size_class);
   }
-  if (!chain.first) {
-    os::LockGuard guard(heap->lock);
-    Span* span = heap->partial[size_class].first();
-    if ((!span || span->free_count == 0) && adopt_orphan(heap, size_class)) span = heap->partial[size_class].first();
-    if (!span || span->free_count == 0) return false;
-    chain = take_free(span);
-    heap->partial[size_class].remove(span);
-    place_span(heap, span);
-  }
-  fill_bin(heap, size_class, chain);
-  return true;
+  const Chain batch = take_batch(size_class);
+  return batch.first ? batch : take_from_spans(heap, size_class);
 }
 
 // Takes blocks that were never handed out: one of a page and more, of smaller ones up to a page, of which all but the first go to the bin. Null if
@@ -57,7 +53,7 @@ Slot carve(Heap* heap, uint32_t size_class) {
     heap->partial[size_class].remove(span);
   }
   const Slot slot = carve_one(span);
-  const uint32_t most = batch_of(size_class);
+  const uint32_t most = bin_capacity(size_class);
   const size_t page_bytes = os::page_bytes();
   Chain rest;
   Block** end = &rest.first;
@@ -74,18 +70,27 @@ Slot carve(Heap* heap, uint32_t size_class) {
   return slot;
 }
 
+// A block of find_warm(), if that has any; the others go to the bin.
+Block* allocate_warm(Heap* heap, uint32_t size_class) {
+  const Chain chain = find_warm(heap, size_class);
+  if (chain.first && chain.count > 1) fill_bin(heap, size_class, {chain.first->next, chain.count - 1});
+  return chain.first;
+}
+
+// The bin is empty.
 [[gnu::noinline]] Slot allocate_refilled(Heap* heap, uint32_t size_class) {
-  const uint32_t bin = bin_of(size_class);
-  if (refill(heap, size_class)) return {take(heap, bin), false};
+  core::count(heap->refills, 1);
+  count_event(heap, kEventsPerLook);
+  if (Block* const block = allocate_warm(heap, size_class)) return {block, false};
   const Slot slot = carve(heap, size_class);
   if (slot.address) return slot;
   // Before failing, everything that could be of use.
   empty_exchange(heap);
   empty_bins(heap);
-  receive(heap);
+  send_home(take_messages(heap, heap), heap);
   heap->runs.give_up_cached(core::retain_bytes());
   mem::large_blocks.purge(UINT64_MAX, 0);
-  if (refill(heap, size_class)) return {take(heap, bin), false};
+  if (Block* const block = allocate_warm(heap, size_class)) return {block, false};
   return carve(heap, size_class);
 }
 
@@ -134,9 +139,33 @@ void place_span(Heap* heap, Span* span) {
 
 void fill_bin(Heap* heap, uint32_t size_class, Chain chain) {
   HAKOZUNA_CHECK(!heap->heads[bin_of(size_class)], "a bin is filled when it is empty");
-  HAKOZUNA_CHECK(chain.count <= batch_of(size_class), "a bin holds a batch");
+  HAKOZUNA_CHECK(chain.count <= bin_capacity(size_class), "a bin holds a batch");
   heap->heads[bin_of(size_class)] = chain.first;
-  heap->rooms[bin_of(size_class)] = batch_of(size_class) - chain.count;
+  heap->rooms[bin_of(size_class)] = bin_capacity(size_class) - chain.count;
+}
+
+Chain empty_bin(Heap* heap, uint32_t size_class) {
+  const uint32_t bin = bin_of(size_class);
+  const Chain chain{heap->heads[bin], bin_capacity(size_class) - heap->rooms[bin]};
+  heap->heads[bin] = nullptr;
+  heap->rooms[bin] = bin_capacity(size_class);
+  return chain;
+}
+
+bool put_into_reserve(Heap* heap, uint32_t size_class, Chain chain) {
+  if (size_class >= kBinnedClasses || heap->reserves[size_class].first) return false;
+  const size_t bytes = heap->reserve_bytes + chain.count * mem::slot_bytes_of(size_class);
+  if (bytes > kMaxReserveBytes) return false;
+  heap->reserve_bytes = bytes;
+  heap->reserves[size_class] = chain;
+  return true;
+}
+
+Chain take_reserve(Heap* heap, uint32_t size_class) {
+  const Chain chain = heap->reserves[size_class];
+  heap->reserve_bytes -= chain.count * mem::slot_bytes_of(size_class);
+  heap->reserves[size_class] = {};
+  return chain;
 }
 
 void* allocate_slow(size_t size) noexcept {

@@ -2,6 +2,7 @@
 #include "common/core/diagnostics.h"
 #include "common/core/large.h"
 #include "common/core/thread_exit.h"
+#include "hz4/allocation.h"
 #include "hz4/exchange.h"
 #include "hz4/heaps.h"
 #include "hz4/messages.h"
@@ -16,16 +17,22 @@ void report(core::Misuse misuse, const void* address) {
   core::report_misuse(Hz4::kName, misuse, "free", address, Hz4::classify(address));
 }
 
-// Makes room in a full bin: what is in it becomes the reserve, and what was the reserve goes to whoever needs it.
-void make_room(Heap* heap, uint32_t size_class) {
-  count_event(heap, kEventsPerLook);
+// Gives blocks away: to whoever needs some next, or home.
+void give_away(Heap* heap, uint32_t size_class, Chain chain) {
+  if (!leave_batch(size_class, chain)) send_home(chain.first, heap);
+}
+
+// Puts a block into a full bin, or one that never has room: what is in it becomes the reserve, and what was the reserve is given away.
+void put_into_full_bin(Heap* heap, uint32_t size_class, Block* block) {
   const uint32_t bin = bin_of(size_class);
-  if (heap->rooms[bin] != 0) return;  // what was due has emptied it
-  const Chain older = heap->reserves[size_class];
-  heap->reserves[size_class] = {heap->heads[bin], batch_of(size_class)};
-  heap->heads[bin] = nullptr;
-  heap->rooms[bin] = batch_of(size_class);
-  if (older.first && !leave_batch(size_class, older)) send_home(older.first, heap);
+  block->next = nullptr;
+  if (size_class >= kBinnedClasses) return give_away(heap, size_class, {block, 1});
+  const Chain older = heap->reserves[size_class].first ? take_reserve(heap, size_class) : Chain{};
+  const Chain full = empty_bin(heap, size_class);
+  heap->heads[bin] = block;
+  heap->rooms[bin] = bin_capacity(size_class) - 1;
+  if (older.first) give_away(heap, size_class, older);
+  if (!put_into_reserve(heap, size_class, full)) give_away(heap, size_class, full);
 }
 
 void deallocate_block(Span* span, void* address) {
@@ -42,7 +49,11 @@ void deallocate_block(Span* span, void* address) {
   const uint32_t size_class = span->size_class();
   const uint32_t bin = bin_of(size_class);
   if (heap->heads[bin] == block) return report(core::Misuse::kDoubleFree, address);
-  if (heap->rooms[bin] == 0) make_room(heap, size_class);
+  if (heap->rooms[bin] == 0) {
+    put_into_full_bin(heap, size_class, block);
+    count_event(heap, kEventsPerLook);
+    return;
+  }
   block->next = heap->heads[bin];
   heap->heads[bin] = block;
   --heap->rooms[bin];

@@ -5,50 +5,74 @@
 namespace hakozuna::hz4 {
 namespace {
 
-// Bytes of a shelf, and batches: what a thread leaves that has just emptied a long inbox, until others, or it, need it.
-constexpr size_t kShelfBytes = size_t{1} << 20;
-constexpr uint32_t kMinBatches = 4;
-constexpr uint32_t kMaxBatches = 32;
+// A shelf has room for what a thread leaves that has emptied a long inbox: other threads need it, or the same one in a moment. The number of batches
+// is bounded as well, for the sake of the thread that sends them home.
+constexpr size_t kShelfBytes = size_t{16} << 20;
+constexpr uint32_t kMaxBatches = 1024;
+
+// Batches that are sent home in one go: a thread does that in passing.
+constexpr uint32_t kHomeAtOnce = 1024;
 
 constexpr auto kCapacities = [] {
-  std::array<uint8_t, mem::kClassCount> table{};
+  std::array<uint16_t, mem::kClassCount> table{};
   for (uint32_t c = 0; c < mem::kClassCount; ++c) {
     const size_t count = kShelfBytes / (kBatches[c] * mem::slot_bytes_of(c));
-    table[c] = static_cast<uint8_t>(count < kMinBatches ? kMinBatches : count > kMaxBatches ? kMaxBatches : count);
+    table[c] = static_cast<uint16_t>(count > kMaxBatches ? kMaxBatches : count);
   }
   return table;
 }();
 
 struct alignas(arch::kCacheLineBytes) Shelf {
   os::Lock lock{os::Rank::kExchange};
-  std::atomic<uint32_t> count{0};  // under the lock; read without to pass by quickly, relaxed
+  std::atomic<uint32_t> count{0};  // of batches; changed under the lock, read without to pass by quickly, relaxed
   uint32_t surplus = 0;            // the least count since the last look
-  Chain batches[kMaxBatches] = {};
+  uint32_t due = 0;                // what was surplus at the last look and has not gone home yet
+  Block* first = nullptr;          // the batch that was left last
+  uint64_t blocks = 0;
 };
 constinit std::array<Shelf, mem::kClassCount> shelves;
 
-// Takes the oldest `most` batches of a shelf, and starts to look for the least count anew.
-uint32_t take_oldest(Shelf& shelf, bool all, Chain* taken) {
-  os::LockGuard guard(shelf.lock);
-  const uint32_t before = shelf.count.load(std::memory_order_relaxed);
-  const uint32_t count = all ? before : shelf.surplus;
-  for (uint32_t i = 0; i < count; ++i) taken[i] = shelf.batches[i];
-  for (uint32_t i = count; i < before; ++i) shelf.batches[i - count] = shelf.batches[i];
-  shelf.count.store(before - count, std::memory_order_relaxed);
-  shelf.surplus = before - count;
-  return count;
+// When the surplus was last looked at, ms. Relaxed: a thread that looks at the same time looks twice.
+constinit std::atomic<uint64_t> looked_at{0};
+
+Chain pop(Shelf& shelf) {
+  const uint32_t count = shelf.count.load(std::memory_order_relaxed) - 1;
+  shelf.count.store(count, std::memory_order_relaxed);
+  if (shelf.surplus > count) shelf.surplus = count;
+  const Chain batch{shelf.first, count_of(shelf.first->message)};
+  shelf.first = next_of(shelf.first->message);
+  shelf.blocks -= batch.count;
+  return batch;
 }
 
-bool send_shelves_home(Heap* self, bool all) {
-  bool some_stay = false;
-  for (Shelf& shelf : shelves) {
-    if (shelf.count.load(std::memory_order_relaxed) == 0) continue;
-    Chain taken[kMaxBatches];
-    const uint32_t count = take_oldest(shelf, all, taken);
-    for (uint32_t i = 0; i < count; ++i) send_home(taken[i].first, self);
-    some_stay = true;
+// Takes up to `most` batches off a shelf as one list, linked by their messages.
+Block* take_batches(Shelf& shelf, uint32_t most) {
+  Block* taken = nullptr;
+  for (uint32_t i = 0; i < most && shelf.first; ++i) {
+    const Chain batch = pop(shelf);
+    batch.first->message = pack(taken, batch.count);
+    taken = batch.first;
   }
-  return some_stay;
+  return taken;
+}
+
+// Takes what is due to go home, as far as `at_once` allows. `look`: what has been surplus since the last look is due now.
+Block* take_surplus(Shelf& shelf, bool look, uint32_t& at_once) {
+  os::LockGuard guard(shelf.lock);
+  if (look) shelf.due = shelf.surplus;
+  const uint32_t most = shelf.due < at_once ? shelf.due : at_once;
+  Block* const taken = take_batches(shelf, most);
+  at_once -= most;
+  shelf.due -= most;
+  if (look) shelf.surplus = shelf.count.load(std::memory_order_relaxed);
+  return taken;
+}
+
+void send_batches_home(Block* batches, Heap* self) {
+  while (Block* const first = batches) {
+    batches = next_of(first->message);
+    send_home(first, self);
+  }
 }
 
 }  // namespace
@@ -57,10 +81,10 @@ bool leave_batch(uint32_t size_class, Chain batch) {
   Shelf& shelf = shelves[size_class];
   if (shelf.count.load(std::memory_order_relaxed) >= kCapacities[size_class]) return false;
   os::LockGuard guard(shelf.lock);
-  const uint32_t count = shelf.count.load(std::memory_order_relaxed);
-  if (count >= kCapacities[size_class]) return false;
-  shelf.batches[count] = batch;
-  shelf.count.store(count + 1, std::memory_order_relaxed);
+  batch.first->message = pack(shelf.first, batch.count);
+  shelf.first = batch.first;
+  shelf.blocks += batch.count;
+  shelf.count.store(shelf.count.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   return true;
 }
 
@@ -68,23 +92,39 @@ Chain take_batch(uint32_t size_class) {
   Shelf& shelf = shelves[size_class];
   if (shelf.count.load(std::memory_order_relaxed) == 0) return {};
   os::LockGuard guard(shelf.lock);
-  const uint32_t count = shelf.count.load(std::memory_order_relaxed);
-  if (count == 0) return {};
-  shelf.count.store(count - 1, std::memory_order_relaxed);
-  if (shelf.surplus >= count) shelf.surplus = count - 1;
-  return shelf.batches[count - 1];
+  return shelf.first ? pop(shelf) : Chain{};
 }
 
-bool send_surplus_home(Heap* self) { return send_shelves_home(self, /*all=*/false); }
+bool send_surplus_home(Heap* self, uint64_t now_ms, uint64_t delay_ms) {
+  const bool look = now_ms >= looked_at.load(std::memory_order_relaxed) + delay_ms;
+  if (look) looked_at.store(now_ms, std::memory_order_relaxed);
+  bool more = false;
+  uint32_t at_once = kHomeAtOnce;
+  for (Shelf& shelf : shelves) {
+    if (shelf.count.load(std::memory_order_relaxed) == 0) continue;
+    more = true;
+    send_batches_home(take_surplus(shelf, look, at_once), self);
+  }
+  return more;
+}
 
-void empty_exchange(Heap* self) { send_shelves_home(self, /*all=*/true); }
+void empty_exchange(Heap* self) {
+  for (Shelf& shelf : shelves) {
+    while (shelf.count.load(std::memory_order_relaxed) != 0) {
+      Block* batches = nullptr;
+      {
+        os::LockGuard guard(shelf.lock);
+        batches = take_batches(shelf, kHomeAtOnce);
+      }
+      send_batches_home(batches, self);
+    }
+  }
+}
 
 uint64_t blocks_on_shelf(uint32_t size_class) {
   Shelf& shelf = shelves[size_class];
   os::LockGuard guard(shelf.lock);
-  uint64_t blocks = 0;
-  for (uint32_t i = 0; i < shelf.count.load(std::memory_order_relaxed); ++i) blocks += shelf.batches[i].count;
-  return blocks;
+  return shelf.blocks;
 }
 
 os::Lock& shelf_lock(uint32_t size_class) { return shelves[size_class].lock; }

@@ -12,9 +12,9 @@ bool leave_batch(uint32_t size_class, Chain batch);
 // Takes the batch that was left last; empty if there is none.
 Chain take_batch(uint32_t size_class);
 
-// Sends home what has not been needed since the last call: as many batches of a class as its shelf has had at least all the time, the oldest ones.
-// Returns whether there is anything left.
-bool send_surplus_home(Heap* self);
+// Looks every `delay_ms` at what has not been needed since the last look: as many batches of a class as its shelf has had at least all the time. Sends
+// that home, by and by if it is much. Returns whether there is more to do later.
+bool send_surplus_home(Heap* self, uint64_t now_ms, uint64_t delay_ms);
 
 // Sends everything home.
 void empty_exchange(Heap* self);

@@ -46,7 +46,7 @@ void serve_all() {
 
 void HeapKind::start(Heap* heap) {
   heap->rooms[0] = 0;
-  for (uint32_t c = 0; c < mem::kClassCount; ++c) heap->rooms[bin_of(c)] = batch_of(c);
+  for (uint32_t c = 0; c < mem::kClassCount; ++c) heap->rooms[bin_of(c)] = bin_capacity(c);
 }
 
 void HeapKind::end(Heap* heap) {
@@ -80,7 +80,9 @@ size_t HeapKind::serve_sleeping(Heap* heap) {
   return 0;
 }
 
-bool HeapKind::purge_orphans(uint64_t, uint64_t) { return send_surplus_home(self()); }
+bool HeapKind::purge_orphans(uint64_t now_ms, uint64_t delay_ms) {
+  return send_surplus_home(self(), now_ms, delay_ms);
+}
 
 size_t HeapKind::discard_orphan_pages() {
   empty_exchange(self());
@@ -101,6 +103,11 @@ void Hz4::purge() noexcept { Care::purge_shared(); }
 
 size_t Hz4::trim(size_t keep_bytes) noexcept { return Care::trim(keep_bytes); }
 
+uint32_t blocks_in_bins(const Heap* heap, uint32_t size_class) {
+  if (size_class >= kBinnedClasses) return 0;
+  return bin_capacity(size_class) - racing_read(heap->rooms[bin_of(size_class)]) + racing_read(heap->reserves[size_class].count);
+}
+
 uint64_t lost_blocks(uint32_t size_class) { return lost[size_class]; }
 
 // The locks of all heaps are held, so their spans are whole; their bins and messages need not be: a thread may have been in the middle of a list, and
@@ -110,7 +117,7 @@ void forget_other_heaps_after_fork() {
   for (uint32_t c = 0; c < mem::kClassCount; ++c) {
     int64_t count = blocks_in_flight(c);
     const auto add_bins = [&](const Heap* heap) {
-      if (heap != mine) count += batch_of(c) - heap->rooms[bin_of(c)] + heap->reserves[c].count;
+      if (heap != mine) count += blocks_in_bins(heap, c);
     };
     Care::registry.for_each(add_bins);
     if (count > 0) lost[c] += static_cast<uint64_t>(count);
@@ -121,6 +128,7 @@ void forget_other_heaps_after_fork() {
   Care::registry.for_each_ended([](Heap* heap) {
     for (Block*& head : heap->heads) head = nullptr;
     for (Chain& reserve : heap->reserves) reserve = {};
+    heap->reserve_bytes = 0;
     heap->inbox.store(nullptr, std::memory_order_relaxed);
     heap->runs.forget_after_fork();
   });

@@ -33,6 +33,9 @@ void count_event(Heap* heap, uint32_t events_per_look);
 // Sends everything in the heap's bins and reserves home.
 void empty_bins(Heap* heap);
 
+// How many blocks are in a bin and its reserve. Exact while the heap's thread rests.
+uint32_t blocks_in_bins(const Heap* heap, uint32_t size_class);
+
 // In a forked child: the other threads are gone, whatever they were doing.
 void forget_other_heaps_after_fork();
 

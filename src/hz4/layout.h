@@ -13,7 +13,7 @@
 // Invariants
 //   carved = free_count + blocks that are out;  free blocks of a span are in its list `free`
 //   out = live blocks + those in bins, reserves, shelves and messages
-//   a bin and its room: blocks in the list + room = batch_of(class);  rooms[0] = 0
+//   a bin and its room: blocks in the list + room = bin_capacity(class);  rooms[0] = 0
 //   free_count = carved: the span is empty and is given back
 //   a span with an owner is on one list of its heap: partial (something free or not carved) or full; those with free blocks stand in front
 //   a span without an owner is on one orphan list of its class
@@ -39,7 +39,7 @@ struct Heap;
 // A free block. The smallest class has room for both words.
 struct Block {
   Block* next;        // in its chain; null: the last
-  uint64_t message;   // of the first block of a message: see messages.cpp
+  uint64_t message;   // of the first block of a batch on a shelf or of a message: see pack()
 };
 static_assert(sizeof(Block) <= mem::slot_bytes_of(0));
 
@@ -48,13 +48,22 @@ struct Chain {
   uint32_t count = 0;
 };
 
+// What links batches and messages: the first block of the next one in the low 48 bits, the number of its own blocks above. (The page map, too, knows
+// addresses of 48 bits only.)
+inline constexpr uint32_t kCountShift = 48;
+inline uint64_t pack(const Block* next, uint32_t count) {
+  return uint64_t{count} << kCountShift | reinterpret_cast<uintptr_t>(next);
+}
+inline Block* next_of(uint64_t message) { return reinterpret_cast<Block*>(message & low_bits(kCountShift)); }
+inline uint32_t count_of(uint64_t message) { return static_cast<uint32_t>(message >> kCountShift); }
+
 inline constexpr uint32_t kBinCount = mem::kClassCount + 1;
 constexpr uint32_t bin_of(uint32_t size_class) { return size_class + 1; }
 constexpr uint32_t class_of_bin(uint32_t bin) { return bin - 1; }
 static_assert(kBinCount <= 256, "a bin fits a byte");
 
-// Blocks in a batch, by class: enough that a slow path pays, few enough that a sleeping thread, which keeps two, holds little back.
-inline constexpr size_t kBatchBytes = size_t{32} << 10;
+// Blocks in a batch, by class: enough that a slow path pays, few enough that a sleeping thread, which keeps up to two of them, holds little back.
+inline constexpr size_t kBatchBytes = size_t{16} << 10;
 inline constexpr uint32_t kMaxBatch = 64;
 inline constexpr auto kBatches = [] {
   std::array<uint8_t, mem::kClassCount> table{};
@@ -65,6 +74,14 @@ inline constexpr auto kBatches = [] {
   return table;
 }();
 inline uint32_t batch_of(uint32_t size_class) { return kBatches[size_class]; }
+
+// Blocks above this are not kept in bins, which have no room for them, but on the shelves only.
+inline constexpr size_t kMaxBinnedBytes = size_t{128} << 10;
+inline constexpr uint32_t kBinnedClasses = mem::class_of(kMaxBinnedBytes) + 1;
+inline uint32_t bin_capacity(uint32_t size_class) { return size_class < kBinnedClasses ? batch_of(size_class) : 0; }
+
+// Bytes of all reserves of a heap at most.
+inline constexpr size_t kMaxReserveBytes = size_t{1} << 20;
 
 enum class SpanState : uint8_t {
   kNone = 0,
@@ -98,7 +115,8 @@ struct Heap : core::ThreadHeap<Heap> {
   // The bins. Only the thread itself is at them, so they are gone with it in a forked child.
   Block* heads[kBinCount] = {};
   uint32_t rooms[kBinCount] = {};          // how many more blocks a bin takes
-  Chain reserves[mem::kClassCount] = {};   // a full batch behind the bin, older than what is in it
+  Chain reserves[kBinnedClasses] = {};     // up to a batch behind the bin, older than what is in it
+  size_t reserve_bytes = 0;
 
   // Spans. Under the lock, which the owner takes once a batch; others take it for an owner that sleeps.
   os::Lock lock{os::Rank::kHeap};

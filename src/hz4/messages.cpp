@@ -2,6 +2,7 @@
 
 #include "common/core/diagnostics.h"
 #include "hz4/allocation.h"
+#include "hz4/exchange.h"
 #include "hz4/heaps.h"
 #include "hz4/orphans.h"
 
@@ -19,17 +20,6 @@ void count_in_flight(Heap* self, uint32_t size_class, int64_t more) {
     in_flight_without_heap[size_class].fetch_add(more, std::memory_order_relaxed);
   }
 }
-
-// The second word of the first block of a message: the next message in the low 48 bits, the number of its blocks above. (The page map, too, knows
-// addresses of 48 bits only.)
-constexpr uint32_t kCountShift = 48;
-static_assert(kMaxBatch < 1u << (64 - kCountShift));
-
-uint64_t pack(const Block* next, uint32_t count) {
-  return uint64_t{count} << kCountShift | reinterpret_cast<uintptr_t>(next);
-}
-Block* next_message(uint64_t word) { return reinterpret_cast<Block*>(word & low_bits(kCountShift)); }
-uint32_t message_count(uint64_t word) { return static_cast<uint32_t>(word >> kCountShift); }
 
 // Puts blocks into the spans of a heap. Returns those that do not belong to it any more.
 Block* bring_home_to_heap(Heap* heap, Block* chain, EmptyRuns& empty) {
@@ -173,14 +163,9 @@ void send_home(Block* chain, Heap* self) {
 
 void empty_bins(Heap* heap) {
   Sorter sorter(heap);
-  for (uint32_t c = 0; c < mem::kClassCount; ++c) {
-    Block* const chain = heap->heads[bin_of(c)];
-    Block* const reserve = heap->reserves[c].first;
-    heap->heads[bin_of(c)] = nullptr;
-    heap->rooms[bin_of(c)] = batch_of(c);
-    heap->reserves[c] = {};
-    sorter.add_all(chain);
-    sorter.add_all(reserve);
+  for (uint32_t c = 0; c < kBinnedClasses; ++c) {
+    sorter.add_all(empty_bin(heap, c).first);
+    sorter.add_all(take_reserve(heap, c).first);
   }
   sorter.finish();
 }
@@ -191,16 +176,14 @@ void receive(Heap* heap) {
   if (!first) return;
   Sorter sorter(heap);
   while (first) {
-    Block* const next = next_message(first->message);
-    const Chain chain{first, message_count(first->message)};
+    Block* const next = next_of(first->message);
+    const Chain chain{first, count_of(first->message)};
     const uint32_t c = span_of(first)->size_class();
     count_in_flight(heap, c, -int64_t{chain.count});
     core::count(heap->remote_frees, chain.count);
-    if (!heap->heads[bin_of(c)]) {
+    if (c < kBinnedClasses && !heap->heads[bin_of(c)]) {
       fill_bin(heap, c, chain);
-    } else if (!heap->reserves[c].first) {
-      heap->reserves[c] = chain;
-    } else {
+    } else if (!put_into_reserve(heap, c, chain) && !leave_batch(c, chain)) {
       sorter.add_all(first);
     }
     first = next;
@@ -213,8 +196,8 @@ Block* take_messages(Heap* heap, Heap* self) {
   Block* first = heap->inbox.exchange(nullptr, std::memory_order_acquire);
   Block* chain = nullptr;
   while (first) {
-    Block* const next = next_message(first->message);
-    const uint32_t count = message_count(first->message);
+    Block* const next = next_of(first->message);
+    const uint32_t count = count_of(first->message);
     count_in_flight(self, span_of(first)->size_class(), -int64_t{count});
     if (self) core::count(self->remote_frees, count);
     while (Block* const block = first) {

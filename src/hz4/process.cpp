@@ -34,9 +34,7 @@ void for_each_shelf_lock(Operation&& operation) {
 // Blocks of a class that are neither live nor in the list of their span. Exact while nothing is in motion.
 uint64_t blocks_between(uint32_t size_class) {
   int64_t count = blocks_in_flight(size_class) + static_cast<int64_t>(blocks_on_shelf(size_class) + lost_blocks(size_class));
-  Care::registry.for_each([&](const Heap* heap) {
-    count += batch_of(size_class) - racing_read(heap->rooms[bin_of(size_class)]) + racing_read(heap->reserves[size_class].count);
-  });
+  Care::registry.for_each([&](const Heap* heap) { count += blocks_in_bins(heap, size_class); });
   return count > 0 ? static_cast<uint64_t>(count) : 0;
 }
 
