@@ -36,7 +36,7 @@ void put_into_full_bin(Heap* heap, uint32_t size_class, Block* block) {
 }
 
 void deallocate_block(Span* span, void* address) {
-  const Position at = position_in(span, address);
+  const Position at = position_in(span, span->size_class(), address);
   if (!at.exact) return report(core::misuse_of(Hz4::classify(address).verdict), address);
   if (at.slot >= racing_read(span->carved)) return report(core::Misuse::kDoubleFree, address);
   Block* const block = static_cast<Block*>(address);
@@ -82,13 +82,13 @@ Classification Hz4::classify(const void* address) noexcept {
     result.verdict = mem::chunk_supply.in_reserved_space(address) ? Verdict::kMetadata : Verdict::kMiss;
     return result;
   }
-  const uint32_t bin = span->bin.load(std::memory_order_relaxed);
+  const uint32_t bin = racing_read(span->bin);
   if (bin == 0) {  // given back this very moment
     result.verdict = Verdict::kMetadata;
     return result;
   }
   const mem::SizeClass& geometry = mem::kSizeClasses[class_of_bin(bin)];
-  const Position at = position_in(span, address);
+  const Position at = position_in(span, class_of_bin(bin), address);
   const char* const run = racing_read(span->run);
   result.span = run;
   result.usable_bytes = geometry.slot_bytes;

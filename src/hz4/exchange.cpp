@@ -108,13 +108,16 @@ bool send_surplus_home(Heap* self, uint64_t now_ms, uint64_t delay_ms) {
   return more;
 }
 
-void empty_exchange(Heap* self) {
+void send_share_home(Heap* self, uint64_t parts) {
   for (Shelf& shelf : shelves) {
-    while (shelf.count.load(std::memory_order_relaxed) != 0) {
+    const uint32_t count = shelf.count.load(std::memory_order_relaxed);
+    for (uint32_t rest = static_cast<uint32_t>(divide_up(count, parts)); rest != 0;) {
+      const uint32_t at_once = rest < kHomeAtOnce ? rest : kHomeAtOnce;
+      rest -= at_once;
       Block* batches = nullptr;
       {
         os::LockGuard guard(shelf.lock);
-        batches = take_batches(shelf, kHomeAtOnce);
+        batches = take_batches(shelf, at_once);
       }
       send_batches_home(batches, self);
     }

@@ -51,6 +51,9 @@ void HeapKind::start(Heap* heap) {
 
 void HeapKind::end(Heap* heap) {
   empty_bins(heap);
+  // Its share of what is left for others: threads that end together do the work together.
+  const uint64_t serving = Care::registry.serving();
+  send_share_home(heap, serving == 0 ? 1 : serving);
   send_home(take_messages(heap, heap), heap);
   give_up_spans(heap);
 }
@@ -144,7 +147,7 @@ void forget_other_heaps_after_fork() {
   // Runs that had left the supply and were no spans yet, or no more. The walk must not change the runs it goes over.
   mem::chunk_supply.for_each_run([&](char* record, char* run, uint32_t order) {
     Span* const span = reinterpret_cast<Span*>(record);
-    if (span->bin.load(std::memory_order_relaxed) != 0) return;
+    if (racing_read(span->bin) != 0) return;
     if (mine != &no_heap && mine->runs.keeps(run)) return;
     span->run = run;
     span->carved = order;  // for release_runs()

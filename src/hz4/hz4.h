@@ -39,18 +39,18 @@ inline Span* span_record(char* base, size_t offset) {
   return reinterpret_cast<Span*>(base + (offset >> mem::kChunkShift) * sizeof(Span));
 }
 
-// The bin of a small request.
-inline constexpr auto kSmallBins = [] {
-  std::array<uint8_t, mem::kSmallClassTable.size()> table{};
-  for (size_t i = 0; i < table.size(); ++i) table[i] = static_cast<uint8_t>(bin_of(mem::kSmallClassTable[i]));
-  return table;
-}();
-inline uint32_t small_bin(size_t size) { return kSmallBins[(size + mem::kMinAlignment - 1) / mem::kMinAlignment]; }
+// Makes the compiler forget what it knows of an index. It would else compute `array + index` once for a load and a store, in an instruction of its
+// own, which an addressing mode does for nothing.
+[[gnu::always_inline]] inline size_t same_index(size_t index) {
+  asm("" : "+r"(index));
+  return index;
+}
 
 // The first block of a bin; null if there is none.
-[[gnu::always_inline]] inline void* take(Heap* heap, uint32_t bin) {
+[[gnu::always_inline]] inline void* take(Heap* heap, size_t bin) {
   Block* const block = heap->heads[bin];
   if (!block) [[unlikely]] return nullptr;
+  bin = same_index(bin);
   heap->heads[bin] = block->next;
   ++heap->rooms[bin];
   return block;
@@ -63,7 +63,7 @@ class Hz4 {
   static void* allocate(size_t size) noexcept {
     Heap* const heap = thread_heap;
     if (size <= heap->fast_limit.load(std::memory_order_relaxed)) [[likely]] {
-      if (void* const block = take(heap, small_bin(size))) [[likely]] return block;
+      if (void* const block = take(heap, heap->small_bin(size))) [[likely]] return block;
     }
     return allocate_slow(size);
   }
@@ -96,16 +96,17 @@ class Hz4 {
     char* const base = mem::primary_base;
     const size_t offset = static_cast<size_t>(static_cast<char*>(address) - base);
     if (offset >= mem::primary_bytes) [[unlikely]] return false;
-    const uint32_t bin = span_record(base, offset)->bin.load(std::memory_order_relaxed);
+    size_t bin = span_record(base, offset)->bin;
     Heap* const heap = thread_heap;
-    const uint32_t room = heap->rooms[bin];
-    if (room == 0) [[unlikely]] return false;
+    uint32_t room = 0;
+    if (__builtin_sub_overflow(heap->rooms[bin], 1u, &room)) [[unlikely]] return false;
     Block* const block = static_cast<Block*>(address);
     Block* const head = heap->heads[bin];
     if (head == block) [[unlikely]] return false;  // freed twice
+    bin = same_index(bin);
     block->next = head;
     heap->heads[bin] = block;
-    heap->rooms[bin] = room - 1;
+    heap->rooms[bin] = room;
     return true;
   }
 };

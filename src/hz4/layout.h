@@ -94,7 +94,7 @@ enum class SpanState : uint8_t {
 // The record of a chunk. The first chunk's describes the span; of the span's other chunks only `bin` and `head_distance` are set. All zero for a
 // chunk in no span. Records are never given back: a stale pointer to one reads a record.
 struct alignas(64) Span {
-  std::atomic<uint8_t> bin;    // all that a free reads: 0 is not ours. Relaxed: while a block is live its span's bin does not change
+  uint8_t bin;                 // all that a free reads: 0 is not ours. Not atomic: while a block is live nobody writes its span's bin
   uint8_t head_distance;       // chunks back to the first one
   SpanState state;
   uint32_t carved;             // blocks that were handed out at some time, the lowest first; from there on the span is untouched
@@ -105,16 +105,27 @@ struct alignas(64) Span {
   Span* next;                  // links of the list the state names
   Span* previous;
 
-  uint32_t size_class() const { return class_of_bin(bin.load(std::memory_order_relaxed)); }
+  uint32_t size_class() const { return class_of_bin(bin); }
   uint32_t out() const { return carved - free_count; }
 };
 static_assert(sizeof(Span) == 64, "records are found by shifting");
+
+// The bin of a small request, by its size in units of the least alignment.
+inline constexpr auto kSmallBins = [] {
+  std::array<uint8_t, mem::kSmallClassTable.size()> table{};
+  for (size_t i = 0; i < table.size(); ++i) table[i] = static_cast<uint8_t>(bin_of(mem::kSmallClassTable[i]));
+  return table;
+}();
 
 // One thread's heap.
 struct Heap : core::ThreadHeap<Heap> {
   // The bins. Only the thread itself is at them, so they are gone with it in a forked child.
   Block* heads[kBinCount] = {};
   uint32_t rooms[kBinCount] = {};          // how many more blocks a bin takes
+  // A copy: of what is in the heap the address is at hand.
+  std::array<uint8_t, kSmallBins.size()> small_bins = kSmallBins;
+  size_t small_bin(size_t size) const { return small_bins[(size + mem::kMinAlignment - 1) / mem::kMinAlignment]; }
+
   Chain reserves[kBinnedClasses] = {};     // up to a batch behind the bin, older than what is in it
   size_t reserve_bytes = 0;
 

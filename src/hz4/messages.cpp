@@ -54,7 +54,7 @@ class Sorter {
 
   void add(Block* block) {
     Span* const span = span_of(block);
-    const uint8_t bin = span ? span->bin.load(std::memory_order_relaxed) : 0;
+    const uint8_t bin = span ? racing_read(span->bin) : 0;
     if (bin == 0) [[unlikely]] {
       // Its span has been given back since, by frees of which one was too many.
       core::report_misuse(Hz4::kName, core::Misuse::kMetadataPointer, "free", block, Hz4::classify(block));

@@ -74,7 +74,7 @@ void Hz4::collect_statistics(hakozuna_statistics& s) noexcept {
     const mem::ChunkSupply::Residency residency = mem::chunk_supply.residency(run, order);
     s.returned += residency.returned;
     s.untouched += residency.untouched;
-    const uint32_t bin = span->bin.load(std::memory_order_relaxed);
+    const uint32_t bin = racing_read(span->bin);
     if (bin == 0) {
       s.cached += residency.resident;
       return;
@@ -103,7 +103,7 @@ bool Hz4::collect_class_statistics(size_t index, hakozuna_class_statistics& s) n
   uint64_t out = 0;
   mem::chunk_supply.for_each_run([&](char* record, char*, uint32_t) {
     const Span* const span = reinterpret_cast<const Span*>(record);
-    if (span->bin.load(std::memory_order_relaxed) != bin_of(size_class)) return;
+    if (racing_read(span->bin) != bin_of(size_class)) return;
     ++s.spans;
     out += racing_read(span->carved) - racing_read(span->free_count);
   });

@@ -9,7 +9,7 @@ Span* find_span(const void* address) {
   mem::Region* const region = mem::chunk_supply.find_region(address);
   if (!region) return nullptr;
   Span* const span = span_record(region->base, static_cast<size_t>(static_cast<const char*>(address) - region->base));
-  if (span->bin.load(std::memory_order_relaxed) == 0) return nullptr;
+  if (racing_read(span->bin) == 0) return nullptr;
   return span - racing_read(span->head_distance);
 }
 
@@ -20,8 +20,8 @@ Span* span_of(const Block* block) {
   return span - racing_read(span->head_distance);
 }
 
-Position position_in(const Span* span, const void* address) {
-  const mem::SizeClass& geometry = mem::kSizeClasses[span->size_class()];
+Position position_in(const Span* span, uint32_t size_class, const void* address) {
+  const mem::SizeClass& geometry = mem::kSizeClasses[size_class];
   const char* const first = racing_read(span->run) + geometry.first_slot;
   const mem::SlotPosition at =
       mem::slot_position(static_cast<size_t>(static_cast<const char*>(address) - first), geometry.reciprocal);
@@ -43,7 +43,7 @@ Span* make_span(char* run, uint32_t size_class, Heap* heap) {
   const uint32_t chunks = 1u << mem::run_order_of(size_class);
   for (uint32_t i = 0; i < chunks; ++i) {
     span[i].head_distance = static_cast<uint8_t>(i);
-    span[i].bin.store(static_cast<uint8_t>(bin_of(size_class)), std::memory_order_relaxed);
+    span[i].bin = static_cast<uint8_t>(bin_of(size_class));
   }
   return span;
 }
@@ -53,7 +53,7 @@ void unmake_span(Span* span, EmptyRuns& empty) {
   HAKOZUNA_CHECK(span->out() == 0, "a span that is given back has all its blocks");
   const uint32_t order = mem::run_order_of(span->size_class());
   for (uint32_t i = 0; i < 1u << order; ++i) {
-    span[i].bin.store(0, std::memory_order_relaxed);
+    span[i].bin = 0;
     span[i].head_distance = 0;
   }
   span->owner.store(nullptr, std::memory_order_relaxed);
@@ -106,7 +106,7 @@ Slot carve_one(Span* span) {
 }
 
 bool bring_home(Span* span, Block* block) {
-  const Position at = position_in(span, block);
+  const Position at = position_in(span, span->size_class(), block);
   if (!at.exact || at.slot >= span->carved || span->out() == 0) [[unlikely]] {
     const Classification found = Hz4::classify(block);
     core::report_misuse(Hz4::kName, at.exact ? core::Misuse::kDoubleFree : core::misuse_of(found.verdict), "free", block,

@@ -19,7 +19,7 @@ struct Position {
   uint64_t slot = 0;   // valid if exact
   bool exact = false;  // the first byte of a slot
 };
-Position position_in(const Span* span, const void* address);
+Position position_in(const Span* span, uint32_t size_class, const void* address);
 
 // Makes the run a span of the class, nothing carved, owned by `heap`, in no list. Under the heap's lock.
 Span* make_span(char* run, uint32_t size_class, Heap* heap);

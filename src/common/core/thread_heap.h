@@ -118,9 +118,10 @@ class HeapRegistry {
     return nullptr;
   }
 
-  bool at_most_one_serves() {
+  bool at_most_one_serves() { return serving() <= 1; }
+  uint64_t serving() {
     os::LockGuard guard(lock_);
-    return serving_count_ <= 1;
+    return serving_count_;
   }
 
   // In a forked child, under the lock: only `mine` is left.
