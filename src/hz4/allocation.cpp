@@ -30,10 +30,14 @@ Chain take_from_spans(Heap* heap, uint32_t size_class) {
 
 // Up to a batch of blocks that were in use before; empty if there are none. The bin is empty.
 Chain find_warm(Heap* heap, uint32_t size_class) {
-  if (size_class < kBinnedClasses && heap->reserves[size_class].first) return take_reserve(heap, size_class);
-  if (HeapKind::has_queued(heap)) {
+  if (size_class < kBinnedClasses) {
+    heap->in_demand[size_class] = true;
+    if (heap->reserves[size_class].first) return take_reserve(heap, size_class);
+  }
+  if (has_messages(heap)) {
     receive(heap);
-    if (heap->heads[bin_of(size_class)]) return empty_bin(heap, size_class);
+    if (const Chain chain = empty_bin(heap, size_class); chain.first) return chain;
+    if (Block* const block = take_held(heap, size_class)) return {block, 1};
   }
   const Chain batch = take_batch(size_class);
   return batch.first ? batch : take_from_spans(heap, size_class);
@@ -79,6 +83,7 @@ Block* allocate_warm(Heap* heap, uint32_t size_class) {
 
 // The bin is empty.
 [[gnu::noinline]] Slot allocate_refilled(Heap* heap, uint32_t size_class) {
+  if (Block* const block = take_held(heap, size_class)) return {block, false};
   core::count(heap->refills, 1);
   count_event(heap, kEventsPerLook);
   if (Block* const block = allocate_warm(heap, size_class)) return {block, false};
@@ -145,6 +150,7 @@ void fill_bin(Heap* heap, uint32_t size_class, Chain chain) {
 }
 
 Chain empty_bin(Heap* heap, uint32_t size_class) {
+  if (size_class >= kBinnedClasses) return {};
   const uint32_t bin = bin_of(size_class);
   const Chain chain{heap->heads[bin], bin_capacity(size_class) - heap->rooms[bin]};
   heap->heads[bin] = nullptr;
@@ -152,8 +158,21 @@ Chain empty_bin(Heap* heap, uint32_t size_class) {
   return chain;
 }
 
+Block* take_held(Heap* heap, uint32_t size_class) {
+  if (size_class < kBinnedClasses) return nullptr;
+  std::atomic<Block*>& held = heap->held[size_class - kBinnedClasses];
+  if (!held.load(std::memory_order_relaxed)) return nullptr;
+  // acquire: pairs with hold().
+  return held.exchange(nullptr, std::memory_order_acquire);
+}
+
+Block* hold(Heap* heap, uint32_t size_class, Block* block) {
+  // release: pairs with take_held() by another thread; acquire: the other way round.
+  return heap->held[size_class - kBinnedClasses].exchange(block, std::memory_order_acq_rel);
+}
+
 bool put_into_reserve(Heap* heap, uint32_t size_class, Chain chain) {
-  if (size_class >= kBinnedClasses || heap->reserves[size_class].first) return false;
+  if (heap->reserves[size_class].first) return false;
   const size_t bytes = heap->reserve_bytes + chain.count * mem::slot_bytes_of(size_class);
   if (bytes > kMaxReserveBytes) return false;
   heap->reserve_bytes = bytes;

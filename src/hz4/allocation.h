@@ -16,4 +16,11 @@ Chain empty_bin(Heap* heap, uint32_t size_class);
 bool put_into_reserve(Heap* heap, uint32_t size_class, Chain chain);
 Chain take_reserve(Heap* heap, uint32_t size_class);
 
+
+// Takes the block of a class above the bins that a heap holds; null if there is none. Any thread.
+Block* take_held(Heap* heap, uint32_t size_class);
+
+// Holds a block; returns the one that was held before.
+Block* hold(Heap* heap, uint32_t size_class, Block* block);
+
 }  // namespace hakozuna::hz4

@@ -22,17 +22,22 @@ void give_away(Heap* heap, uint32_t size_class, Chain chain) {
   if (!leave_batch(size_class, chain)) send_home(chain.first, heap);
 }
 
-// Puts a block into a full bin, or one that never has room: what is in it becomes the reserve, and what was the reserve is given away.
+// Puts a block into a full bin, or where blocks of its class are held: what is in it becomes the reserve, and what was the reserve is given away.
 void put_into_full_bin(Heap* heap, uint32_t size_class, Block* block) {
   const uint32_t bin = bin_of(size_class);
   block->next = nullptr;
-  if (size_class >= kBinnedClasses) return give_away(heap, size_class, {block, 1});
+  if (size_class >= kBinnedClasses) {
+    if (Block* const older = hold(heap, size_class, block)) give_away(heap, size_class, {older, 1});
+    return;
+  }
   const Chain older = heap->reserves[size_class].first ? take_reserve(heap, size_class) : Chain{};
   const Chain full = empty_bin(heap, size_class);
   heap->heads[bin] = block;
   heap->rooms[bin] = bin_capacity(size_class) - 1;
   if (older.first) give_away(heap, size_class, older);
-  if (!put_into_reserve(heap, size_class, full)) give_away(heap, size_class, full);
+  // A thread that frees and does not allocate needs no reserve.
+  if (!heap->in_demand[size_class] || !put_into_reserve(heap, size_class, full)) give_away(heap, size_class, full);
+  heap->in_demand[size_class] = false;
 }
 
 void deallocate_block(Span* span, void* address) {

@@ -11,7 +11,7 @@ constexpr size_t kShelfBytes = size_t{16} << 20;
 constexpr uint32_t kMaxBatches = 1024;
 
 // Batches that are sent home in one go: a thread does that in passing.
-constexpr uint32_t kHomeAtOnce = 1024;
+constexpr uint32_t kHomeAtOnce = 4096;
 
 constexpr auto kCapacities = [] {
   std::array<uint16_t, mem::kClassCount> table{};

@@ -38,7 +38,7 @@ void serve_all() {
     Care::registry.for_each([&](Heap* heap) {
       if (count < kBatch && heap != thread_heap && HeapKind::has_queued(heap)) batch[count++] = heap;
     });
-    for (uint32_t i = 0; i < count; ++i) serve_messages(batch[i], self());
+    for (uint32_t i = 0; i < count; ++i) serve(batch[i], self());
   }
 }
 
@@ -65,6 +65,14 @@ void HeapKind::deliver_late(Heap* heap) {
   if (Care::registry.at_most_one_serves()) empty_exchange(self());
 }
 
+bool HeapKind::has_queued(const Heap* heap) {
+  if (has_messages(heap)) return true;
+  for (const std::atomic<Block*>& held : heap->held) {
+    if (held.load(std::memory_order_relaxed)) return true;
+  }
+  return false;
+}
+
 bool HeapKind::tick(Heap* heap) {
   empty_bins(heap);
   send_home(take_messages(heap, heap), heap);
@@ -79,12 +87,13 @@ size_t HeapKind::flush(Heap* heap) {
 }
 
 size_t HeapKind::serve_sleeping(Heap* heap) {
-  serve_messages(heap, self());
+  serve(heap, self());
   return 0;
 }
 
 bool HeapKind::purge_orphans(uint64_t now_ms, uint64_t delay_ms) {
-  return send_surplus_home(self(), now_ms, delay_ms);
+  // Half of the delay: what is surplus has been so since the look before, and empty runs stay for a delay of their own.
+  return send_surplus_home(self(), now_ms, delay_ms / 2);
 }
 
 size_t HeapKind::discard_orphan_pages() {
@@ -107,7 +116,7 @@ void Hz4::purge() noexcept { Care::purge_shared(); }
 size_t Hz4::trim(size_t keep_bytes) noexcept { return Care::trim(keep_bytes); }
 
 uint32_t blocks_in_bins(const Heap* heap, uint32_t size_class) {
-  if (size_class >= kBinnedClasses) return 0;
+  if (size_class >= kBinnedClasses) return heap->held[size_class - kBinnedClasses].load(std::memory_order_relaxed) ? 1 : 0;
   return bin_capacity(size_class) - racing_read(heap->rooms[bin_of(size_class)]) + racing_read(heap->reserves[size_class].count);
 }
 
@@ -132,6 +141,7 @@ void forget_other_heaps_after_fork() {
     for (Block*& head : heap->heads) head = nullptr;
     for (Chain& reserve : heap->reserves) reserve = {};
     heap->reserve_bytes = 0;
+    for (std::atomic<Block*>& held : heap->held) held.store(nullptr, std::memory_order_relaxed);
     heap->inbox.store(nullptr, std::memory_order_relaxed);
     heap->runs.forget_after_fork();
   });

@@ -15,7 +15,7 @@ struct HeapKind {
   static void start(Heap* heap);
   static void end(Heap* heap);
   static void deliver_late(Heap* heap);
-  static bool has_queued(const Heap* heap) { return heap->inbox.load(std::memory_order_relaxed) != nullptr; }
+  static bool has_queued(const Heap* heap);
   static bool tick(Heap* heap);
   static size_t flush(Heap* heap);
   static size_t serve_sleeping(Heap* heap);

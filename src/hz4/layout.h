@@ -12,13 +12,13 @@
 //
 // Invariants
 //   carved = free_count + blocks that are out;  free blocks of a span are in its list `free`
-//   out = live blocks + those in bins, reserves, shelves and messages
+//   out = live blocks + those in bins, in reserves, held, on shelves and in messages
 //   a bin and its room: blocks in the list + room = bin_capacity(class);  rooms[0] = 0
 //   free_count = carved: the span is empty and is given back
 //   a span with an owner is on one list of its heap: partial (something free or not carved) or full; those with free blocks stand in front
 //   a span without an owner is on one orphan list of its class
 //   who changes a span: the holder of its heap's lock; of an orphan, of the orphan lock; who changes its owner, of both
-//   who changes bins and reserves: the heap's thread alone
+//   who changes bins and reserves: the heap's thread alone; what is held, anybody, by an exchange
 #pragma once
 
 #include <array>
@@ -75,8 +75,8 @@ inline constexpr auto kBatches = [] {
 }();
 inline uint32_t batch_of(uint32_t size_class) { return kBatches[size_class]; }
 
-// Blocks above this are not kept in bins, which have no room for them, but on the shelves only.
-inline constexpr size_t kMaxBinnedBytes = size_t{128} << 10;
+// Blocks above this have no room in bins. A thread holds one of each such class where another can take it away if the thread sleeps.
+inline constexpr size_t kMaxBinnedBytes = size_t{32} << 10;
 inline constexpr uint32_t kBinnedClasses = mem::class_of(kMaxBinnedBytes) + 1;
 inline uint32_t bin_capacity(uint32_t size_class) { return size_class < kBinnedClasses ? batch_of(size_class) : 0; }
 
@@ -128,6 +128,10 @@ struct Heap : core::ThreadHeap<Heap> {
 
   Chain reserves[kBinnedClasses] = {};     // up to a batch behind the bin, older than what is in it
   size_t reserve_bytes = 0;
+  bool in_demand[kBinnedClasses] = {};     // the bin was empty since it was full last: a reserve is of use
+
+  // The blocks that are held of the classes above. Exchanged by anybody: acquire and release, the block's contents go along.
+  std::atomic<Block*> held[mem::kClassCount - kBinnedClasses] = {};
 
   // Spans. Under the lock, which the owner takes once a batch; others take it for an owner that sleeps.
   os::Lock lock{os::Rank::kHeap};

@@ -167,6 +167,9 @@ void empty_bins(Heap* heap) {
     sorter.add_all(empty_bin(heap, c).first);
     sorter.add_all(take_reserve(heap, c).first);
   }
+  for (uint32_t c = kBinnedClasses; c < mem::kClassCount; ++c) {
+    if (Block* const block = take_held(heap, c)) sorter.add(block);
+  }
   sorter.finish();
 }
 
@@ -183,7 +186,7 @@ void receive(Heap* heap) {
     core::count(heap->remote_frees, chain.count);
     if (c < kBinnedClasses && !heap->heads[bin_of(c)]) {
       fill_bin(heap, c, chain);
-    } else if (!put_into_reserve(heap, c, chain) && !leave_batch(c, chain)) {
+    } else if (!(c < kBinnedClasses && put_into_reserve(heap, c, chain)) && !leave_batch(c, chain)) {
       sorter.add_all(first);
     }
     first = next;
@@ -210,8 +213,14 @@ Block* take_messages(Heap* heap, Heap* self) {
   return chain;
 }
 
-void serve_messages(Heap* heap, Heap* self) {
-  Block* const chain = take_messages(heap, self);
+void serve(Heap* heap, Heap* self) {
+  Block* chain = take_messages(heap, self);
+  for (uint32_t c = kBinnedClasses; c < mem::kClassCount; ++c) {
+    if (Block* const block = take_held(heap, c)) {
+      block->next = chain;
+      chain = block;
+    }
+  }
   if (!chain) return;
   EmptyRuns empty;
   Block* const strangers = bring_home_to_heap(heap, chain, empty);

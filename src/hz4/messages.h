@@ -9,14 +9,17 @@ namespace hakozuna::hz4 {
 // for a thread without a heap. With no lock held.
 void send_home(Block* chain, Heap* self);
 
+inline bool has_messages(const Heap* heap) { return heap->inbox.load(std::memory_order_relaxed) != nullptr; }
+
 // Takes the messages that have arrived. What fits goes to bins and reserves whole, whoever owns it by now; the rest goes home. Owner.
 void receive(Heap* heap);
 
 // Takes the messages of any heap as one chain of blocks of mixed classes, on behalf of `self`.
 Block* take_messages(Heap* heap, Heap* self);
 
-// Takes the messages of a heap and returns the blocks to its spans, for an owner that sleeps. Runs that become free go to the supply.
-void serve_messages(Heap* heap, Heap* self);
+// Takes the messages of a heap, and the blocks it holds, for an owner that sleeps, and returns what is its to its spans. Runs that become free go to the
+// supply.
+void serve(Heap* heap, Heap* self);
 
 // How many blocks of a class are on their way. Exact while nothing is in motion.
 int64_t blocks_in_flight(uint32_t size_class);
