@@ -61,7 +61,8 @@ void install(Bin& bin, Span* span) {
   span->countdown = kNoEvent;
   span->idle_ticks = 0;
   bin.span = span;
-  use_next_word(bin, span);
+  [[maybe_unused]] const bool has_free_slots = use_next_word(bin, span);
+  HAKOZUNA_CHECK(has_free_slots, "a span is taken into use for its free slots");
 }
 
 bool install_partial(Heap* heap, uint32_t size_class) {
@@ -226,20 +227,26 @@ void* Hz8::resize_without_copy(void* block, size_t size) noexcept {
   return large ? core::resize_large(large, size) : nullptr;
 }
 
-void place_span(Heap* heap, Span* span) {
+void list_span(Heap* heap, Span* span) {
   const uint32_t allocated = allocated_slots(span);
-  if (allocated == 0) {
-    release_span(heap, span);
-  } else if (allocated == span->slot_count) {
+  if (allocated == span->slot_count) {
     span->state = SpanState::kFull;
     // A span that has just been full is looked at again when it can serve a few allocations.
     span->countdown = 1 + span->slot_count / kFullSpanShare;
     heap->full.push_front(span);
   } else {
     span->state = SpanState::kPartial;
-    span->countdown = allocated;
+    span->countdown = allocated != 0 ? allocated : kNoEvent;
     // At the end: those before it have had more time to collect free slots.
     heap->partial[span->size_class].push_back(span);
+  }
+}
+
+void place_span(Heap* heap, Span* span) {
+  if (allocated_slots(span) == 0) {
+    release_span(heap, span);
+  } else {
+    list_span(heap, span);
   }
 }
 
@@ -262,10 +269,7 @@ void release_span(Heap* heap, Span* span) {
   char* const run = run_of(span);
   const uint32_t order = span->order;
   if (unmake_span(span)) return heap->runs.put(run, order, core::retain_bytes());
-  // On our queue, with nothing pending: place_span() is called again when it is collected.
-  span->state = SpanState::kPartial;
-  span->countdown = kNoEvent;
-  heap->partial[span->size_class].push_back(span);
+  list_span(heap, span);  // it is on our queue, with nothing pending: place_span() is called again when it is collected
 }
 
 }  // namespace hakozuna::hz8

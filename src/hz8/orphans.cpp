@@ -43,11 +43,9 @@ void remove(Span* span) {
 }
 
 void adopt(Heap* heap, Span* span) {
-  span->state = SpanState::kPartial;
-  span->countdown = allocated_slots(span);
   span->idle_ticks = 0;
   core::count(heap->adopted_spans, 1);
-  heap->partial[span->size_class].push_front(span);
+  list_span(heap, span);  // on the full list, if what was pending has been taken before it was collected
   // release: pairs with deliver(), which pushes to the queue of the owner it reads.
   span->owner.store(heap, std::memory_order_release);
 }

@@ -2,10 +2,10 @@
 
 #include <errno.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include "common/api/api.h"
 #include "common/base/bits.h"
+#include "common/base/text.h"
 #include "common/core/diagnostics.h"
 #include "common/core/statistics.h"
 #include "common/os/memory.h"
@@ -53,24 +53,11 @@ class Text {
   size_t length_ = 0;
 };
 
-int write_all(int fd, const char* text, size_t length) {
-  while (length != 0) {
-    const ssize_t written = ::write(fd, text, length);
-    if (written < 0) {
-      if (errno == EINTR) continue;
-      return errno;
-    }
-    text += written;
-    length -= static_cast<size_t>(written);
-  }
-  return 0;
-}
-
 // The errno of the program is not touched: the result says it all.
 int print(Form form, int fd) {
   const int saved_errno = errno;
   const Text text(form);
-  const int error = text.start() ? write_all(fd, text.start(), text.length()) : ENOMEM;
+  const int error = text.start() ? write_all(fd, {text.start(), text.length()}) : ENOMEM;
   errno = saved_errno;
   return error;
 }

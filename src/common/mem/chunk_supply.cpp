@@ -138,7 +138,8 @@ size_t ChunkSupply::discard_runs(DetachedRun* runs, uint32_t count) {
 // Returns the pages of the line's records of blocks that are free and without memory: 4 KiB for each 2 MiB that was once in use.
 void ChunkSupply::discard_idle_line_records() {
   const size_t bytes = kBlockChunks * regions_.line_record_bytes();
-  if (!may_discard_records_ || !is_aligned(bytes, os::page_bytes())) return;
+  const MayDiscardRecords may_discard = may_discard_records_.load(std::memory_order_relaxed);
+  if (!may_discard || !is_aligned(bytes, os::page_bytes())) return;
   for (;;) {
     ChunkId batch[kPurgeBatch];
     uint32_t count = 0;
@@ -159,7 +160,7 @@ void ChunkSupply::discard_idle_line_records() {
     if (count == 0) return;
     for (uint32_t i = 0; i < count; ++i) {
       char* const records = regions_.line_record(batch[i]);
-      if (may_discard_records_(records, kBlockChunks)) os::discard(records, bytes);
+      if (may_discard(records, kBlockChunks)) os::discard(records, bytes);
     }
     os::LockGuard guard(lock_);
     for (uint32_t i = 0; i < count; ++i) free_.insert(batch[i], kMaxRunOrder, 0);

@@ -63,7 +63,9 @@ class ChunkSupply {
   // A line that keeps nothing in the records of free chunks but zeros lets their pages be returned too: may_discard(first record, count) says
   // whether no thread is at them right now; the runs are out of reach of others meanwhile.
   using MayDiscardRecords = bool (*)(char* first_record, size_t count);
-  void set_record_discard(MayDiscardRecords may_discard) { may_discard_records_ = may_discard; }
+  void set_record_discard(MayDiscardRecords may_discard) {
+    may_discard_records_.store(may_discard, std::memory_order_relaxed);
+  }
 
   // ---- Pages of used runs. No lock: of one page there is one user at a time.
 
@@ -138,7 +140,7 @@ class ChunkSupply {
   os::Lock lock_{os::Rank::kChunkSupply};
   Regions regions_;
   FreeRuns free_;
-  MayDiscardRecords may_discard_records_ = nullptr;
+  std::atomic<MayDiscardRecords> may_discard_records_{nullptr};  // relaxed: code, the same from every heap's start
   // Relaxed: hints; the truth is under the lock.
   std::atomic<bool> settled_{false};
   std::atomic<bool> purge_pending_{false};

@@ -105,10 +105,12 @@ class Hz8Test : public testing::Test {
     core::set_option("RETAIN", "0");
     misuses_ = core::misuse_count();
     own_heap();
+    live_ = statistics().live;
   }
   ~Hz8Test() override {
     Hz8::trim(0);
     expect_identity();
+    EXPECT_EQ(statistics().live, live_) << "what a test allocates it frees";
   }
 
   static void set_purge_delay(unsigned ms) { core::set_option("PURGE_DELAY_MS", std::to_string(ms).c_str()); }
@@ -152,6 +154,7 @@ class Hz8Test : public testing::Test {
   }
 
   uint64_t misuses_ = 0;
+  uint64_t live_ = 0;
 };
 
 }  // namespace hakozuna::hz8

@@ -203,6 +203,29 @@ TEST_P(OrphanTest, FreePagesOfOrphansAreReturnedByATrim) {
   }
 }
 
+// Its last pending slot was taken by another thread before the token arrived.
+TEST_P(OrphanTest, AFullOneIsAdoptedAsFull) {
+  Span* span = nullptr;
+  std::vector<char*> blocks;
+  on_new_thread([&] {
+    do {
+      blocks.push_back(static_cast<char*>(Hz8::allocate(GetParam())));
+      span = find_span(blocks.back());
+    } while (free_slots(span) != 0);
+  });
+  ASSERT_EQ(span->state, SpanState::kOrphanFull);
+  span->queued = true;
+  ASSERT_TRUE(collect_orphan(span));
+  EXPECT_EQ(span->owner.load(), own_heap());
+  EXPECT_EQ(span->state, SpanState::kFull);
+  std::vector<char*> more;
+  while (more.size() < 3 * span->slot_count) more.push_back(static_cast<char*>(Hz8::allocate(GetParam())));
+  EXPECT_EQ(span->state, SpanState::kFull);
+  for (char* block : blocks) Hz8::deallocate(block);
+  for (char* block : more) Hz8::deallocate(block);
+  EXPECT_EQ(new_misuses(), 0u);
+}
+
 INSTANTIATE_TEST_SUITE_P(Sizes, OrphanTest, testing::Values(64, 2048, 12000), testing::PrintToStringParamName());
 INSTANTIATE_TEST_SUITE_P(Sizes, LatePush, testing::Values(64, 2048, 12000), testing::PrintToStringParamName());
 

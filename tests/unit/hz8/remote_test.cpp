@@ -257,6 +257,7 @@ TEST_F(Hz8Test, PurgersAndFreersAndTheOwnerAtOnce) {
     threads.emplace_back([&] {
       for (;;) {
         std::pair<char*, uint64_t> one{};
+        const bool was_last_round = stop;  // before looking: what is handed over after that is looked at once more
         {
           const std::lock_guard lock(mutex);
           if (!handed_over.empty()) {
@@ -267,7 +268,7 @@ TEST_F(Hz8Test, PurgersAndFreersAndTheOwnerAtOnce) {
         if (one.first) {
           wrong += !test::has_sparse(one.first, kSizes[one.second % 4], one.second);
           Hz8::deallocate(one.first);
-        } else if (stop) {
+        } else if (was_last_round) {
           return;
         }
       }

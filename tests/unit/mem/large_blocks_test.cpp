@@ -312,7 +312,8 @@ TEST_F(LargeBlocksTest, ThreadsKeepTheirContents) {
         }
         Held& one = held[random.below(held.size())];
         ASSERT_TRUE(test::has_sparse(one.block, one.bytes, one.seed));
-        if (choice == 1) {
+        // ThreadSanitizer does not know mremap: where pages went away or came in, it remembers the accesses of other threads from before.
+        if (choice == 1 && !test::kThreadSanitizer) {
           const size_t bytes = random.between(1, 40) * kChunkBytes;
           char* const block = static_cast<char*>(blocks_->resize(find(one.block), bytes, kNoLimit));
           ASSERT_NE(block, nullptr);
