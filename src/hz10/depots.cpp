@@ -32,17 +32,34 @@ void pass_on(Heap* heap, uint32_t order, const Emptied& emptied) {
   }
 }
 
-// The span to take from, carved if there is none; null when the system has no memory. With the lock held: others that want this class now find
-// slots in the new span.
-Span* open_span(Depot& depot, Heap* heap, uint32_t size_class) {
-  if (Span* const span = depot.open.first()) return span;
+// A run with memory, if the class is likely to need one and is growing; else null. Without the lock, which others need meanwhile, so that what is
+// looked at may change.
+char* prepare_run(const Depot& depot, Heap* heap, uint32_t size_class) {
+  if (size_class >= mem::kSmallClassCount || racing_read(depot.spans) < kGrowingSpans) return nullptr;
+  if (!racing_read(depot.dry) || racing_read(depot.stash_count) != 0) return nullptr;
   const uint32_t order = mem::run_order_of(size_class);
+  const size_t bytes = mem::kChunkBytes << order;
   char* const run = heap->runs.take(order, core::limit_bytes());
-  return run ? make_span(depot, run, size_class) : nullptr;
+  if (run && mem::chunk_supply.presence(run, bytes) == mem::ChunkSupply::Presence::kNone) os::populate(run, bytes);
+  return run;
+}
+
+// The span to take from, made if there is none, of the prepared run if there is one; null when the system has no memory. With the lock held:
+// others that want this class now find slots in the new span.
+Span* open_span(Depot& depot, Heap* heap, uint32_t size_class, char*& prepared) {
+  if (Span* const span = depot.open.first()) return span;
+  char* const run = prepared ? prepared : heap->runs.take(mem::run_order_of(size_class), core::limit_bytes());
+  prepared = nullptr;
+  if (!run) return nullptr;
+  Span* const span = make_span(depot, run, size_class);
+  if (!span) prepared = run;
+  return span;
 }
 
 void close_if_full(Depot& depot, Span* span) {
-  if (span->free_count == 0) depot.open.remove(span);
+  if (span->free_count != 0) return;
+  depot.open.remove(span);
+  depot.dry = depot.open.empty();
 }
 
 // False if it is no block in use of the class.
@@ -59,10 +76,22 @@ bool put_block(Depot& depot, uint32_t size_class, void* block, Emptied& emptied)
   span->idle_passes = 0;
   if (span->free_count++ == 0) {
     depot.open.push_back(span);
+    depot.dry = false;
   } else if (span->free_count == span->slot_count && depot.open.first() != depot.open.last()) {
     emptied.runs[emptied.count++] = unmake_span(depot, span);
   }
   return true;
+}
+
+uint32_t take_of_spans(Depot& depot, Heap* heap, uint32_t size_class, void** end, uint32_t wanted, char*& run) {
+  uint32_t taken = 0;
+  for (Span* span = open_span(depot, heap, size_class, run); span; span = depot.open.first()) {
+    taken += take_slots(span, end - taken, wanted - taken);
+    close_if_full(depot, span);
+    // A span that stays open has no more slots with memory.
+    if (taken == wanted || span->free_count != 0) break;
+  }
+  return taken;
 }
 
 // Makes the stash larger for `wanted` blocks if it may be. Returns for how many there is room.
@@ -122,27 +151,30 @@ void report(const void* block) {
 
 uint32_t take_blocks(Heap* heap, uint32_t size_class, void** end, uint32_t wanted) {
   Depot& depot = depots[size_class];
-  os::LockGuard guard(depot.lock);
-  if (const uint32_t stashed = take_stashed(depot, end, wanted)) return stashed;
+  char* run = prepare_run(depot, heap, size_class);
   uint32_t taken = 0;
-  for (Span* span = open_span(depot, heap, size_class); span; span = depot.open.first()) {
-    taken += take_slots(span, end - taken, wanted - taken);
-    close_if_full(depot, span);
-    // A span that stays open has no more slots with memory.
-    if (taken == wanted || span->free_count != 0) break;
+  {
+    os::LockGuard guard(depot.lock);
+    taken = take_stashed(depot, end, wanted);
+    if (taken == 0) taken = take_of_spans(depot, heap, size_class, end, wanted, run);
   }
+  if (run) heap->runs.put(run, mem::run_order_of(size_class), core::retain_bytes());
   return taken;
 }
 
 Slot take_block(Heap* heap, uint32_t size_class) {
   Depot& depot = depots[size_class];
-  os::LockGuard guard(depot.lock);
-  void* stashed[1];
-  if (take_stashed(depot, stashed + 1, 1)) return {stashed[0], false};
-  Span* const span = open_span(depot, heap, size_class);
-  if (!span) return {nullptr, false};
-  const Slot slot = take_slot(span);
-  close_if_full(depot, span);
+  char* run = nullptr;
+  Slot slot{};
+  {
+    os::LockGuard guard(depot.lock);
+    if (take_stashed(depot, &slot.address + 1, 1) != 0) return slot;
+    if (Span* const span = open_span(depot, heap, size_class, run)) {
+      slot = take_slot(span);
+      close_if_full(depot, span);
+    }
+  }
+  if (run) heap->runs.put(run, mem::run_order_of(size_class), core::retain_bytes());
   return slot;
 }
 

@@ -83,8 +83,8 @@ constexpr uint32_t size_class_of_bin(size_t bin_offset) { return static_cast<uin
 
 // Blocks a bin may hold, and how much that may be in total: together they bound what a sleeping thread keeps to itself.
 inline constexpr size_t kSmallBinBytes = size_t{32} << 10;  // of each class up to 4 KiB
-inline constexpr size_t kMediumBinBytes = size_t{64} << 10;
-inline constexpr size_t kMediumBytes = size_t{2} << 20;     // all bins of larger classes of a thread
+inline constexpr size_t kMediumBinBytes = size_t{192} << 10;
+inline constexpr size_t kMediumBytes = size_t{4} << 20;      // all bins of larger classes of a thread
 inline constexpr uint32_t kFirstCapacity = 3;               // arrays are powers of two with the null in front
 inline constexpr uint32_t kLargestCapacity = 511;
 
@@ -173,6 +173,12 @@ struct alignas(arch::kCacheLineBytes) Depot {
   uint32_t stash_low = 0;    // the least count since the last purge pass: so many were not needed
   List<Span> open;           // slots are taken from the first
   Span* unused = nullptr;    // records without a run
+  uint32_t spans = 0;
+  bool dry = true;           // whether no span is open
 };
+
+// A small class with so many spans is growing: the pages of a further one are had in one go, at less than half the cost of a fault for each. They
+// are an eighth of what the class has, so that little is taken in advance.
+inline constexpr uint32_t kGrowingSpans = 8;
 
 }  // namespace hakozuna::hz10

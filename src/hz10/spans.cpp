@@ -103,6 +103,8 @@ Span* make_span(Depot& depot, char* run, uint32_t size_class) {
   span->fresh = 0;
   note_returned_pages(span);
   depot.open.push_front(span);
+  depot.dry = false;
+  ++depot.spans;
   set_entries(run, geometry.order, entry_for(span));
   span_bytes.fetch_add(geometry.run_bytes(), std::memory_order_relaxed);
   return span;
@@ -115,6 +117,8 @@ char* unmake_span(Depot& depot, Span* span) {
   set_entries(run, span->order, {});
   span_bytes.fetch_sub(run_bytes(span), std::memory_order_relaxed);
   depot.open.remove(span);
+  depot.dry = depot.open.empty();
+  --depot.spans;
   span->next = depot.unused;
   depot.unused = span;
   return run;

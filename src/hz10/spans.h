@@ -46,8 +46,8 @@ uint32_t take_slots(Span* span, void** end, uint32_t wanted);
 
 // One slot of an open span of one word; whether it reads as zero.
 struct Slot {
-  void* address;
-  bool zeroed;
+  void* address = nullptr;
+  bool zeroed = false;
 };
 Slot take_slot(Span* span);
 
