@@ -10,6 +10,7 @@ struct HeapKind {
   using Heap = hz10::Heap;
   static constexpr size_t kRecordBytes = sizeof(ChunkEntry);
   static constexpr size_t kFastLimit = mem::kSmallLimit;
+  static constexpr bool kLeavesMemoryToOthers = true;
   static Heap*& mine() { return thread_heap; }
   static Heap& none() { return no_heap; }
   static void start(Heap* heap);

@@ -172,7 +172,7 @@ void HeapCare<Kind>::end_own_heap() {
   // What this thread kept warm is of no use to it any more, and what the last one gives up is of none to others.
   if (registry.at_most_one_serves()) {
     mem::chunk_supply.settle(retain_bytes());
-  } else {
+  } else if constexpr (!requires { Kind::kLeavesMemoryToOthers; }) {
     mem::chunk_supply.purge(0, 0, retain_bytes());
   }
 }
