@@ -27,6 +27,7 @@
 //   size_t serve_sleeping(Heap*)   returns what can be returned of an absent owner's heap; the bytes
 //   bool purge_orphans(now, delay) returns pages of spans without an owner; whether there is more to do later
 //   size_t discard_orphan_pages()  the same at once; the bytes
+//   kLeavesMemoryToOthers          if it exists: what is warm when a thread ends waits for the others and the timers
 #pragma once
 
 #include "common/core/options.h"
