@@ -65,6 +65,11 @@ static_assert(sizeof(Span) == 64, "records are found by shifting");
 // A cached block's first word.
 inline void*& next_of(void* block) { return *static_cast<void**>(block); }
 
+// The second word of a block on its way to its owner: the block kAhead places further on in the chain, null if there is none. Each block is in another core's
+// cache; the owner fetches one while it sorts those before it.
+inline constexpr uint32_t kAhead = 4;
+inline void*& ahead_of(void* block) { return static_cast<void**>(block)[1]; }
+
 // Cached blocks of one other heap.
 struct Outbox {
   Heap* owner = nullptr;
@@ -72,6 +77,7 @@ struct Outbox {
   size_t bytes = 0;
   void* first = nullptr;
   void* last = nullptr;
+  void* latest[kAhead] = {};  // the blocks that came last; the one that came at `count` at count % kAhead
 };
 inline constexpr uint32_t kOutboxes = 32;  // by owner: two owners that share one send each other's blocks early
 

@@ -1,5 +1,7 @@
 #include "hz3/remote.h"
 
+#include <utility>
+
 #include "hz3/hz3.h"
 #include "hz3/orphans.h"
 
@@ -25,6 +27,11 @@ void push_to_stash(Heap* owner, void* first, void* last) {
   }
 }
 
+void push_one(Heap* owner, void* block) {
+  ahead_of(block) = nullptr;
+  push_to_stash(owner, block, block);
+}
+
 void send(Heap* heap, Outbox& box) {
   if (box.count == 0) return;
   void* const first = box.first;
@@ -33,19 +40,21 @@ void send(Heap* heap, Outbox& box) {
   box.first = nullptr;
   box.count = 0;
   box.bytes = 0;
+  for (void*& block : box.latest) block = nullptr;
   push_to_stash(box.owner, first, box.last);
 }
 
 }  // namespace
 
 void free_remotely(Heap* heap, void* block, Heap* owner, size_t bytes) {
-  if (heap == &no_heap) return push_to_stash(owner, block, block);
+  if (heap == &no_heap) return push_one(owner, block);
   Outbox& box = heap->outboxes[owner->number % kOutboxes];
   if (box.owner != owner) {
     send(heap, box);
     box.owner = owner;
   }
   next_of(block) = box.first;
+  ahead_of(block) = std::exchange(box.latest[box.count % kAhead], block);
   if (!box.first) box.last = block;
   box.first = block;
   box.bytes += bytes;
@@ -62,7 +71,7 @@ void deliver(void* block) {
   for (;;) {
     const Door* const door = door_at(block);
     if (is_closed(door)) return;  // freed twice, and its span has been given back
-    if (!is_nobodys(door)) return push_to_stash(door->heap, block, block);
+    if (!is_nobodys(door)) return push_one(door->heap, block);
     if (free_orphan(block, thread_heap)) return;
   }
 }

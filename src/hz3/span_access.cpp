@@ -91,6 +91,7 @@ void SpanAccess::collect(uint32_t budget, bool into_bins) {
       if (!block) break;
     }
     void* const next = next_of(block);
+    __builtin_prefetch(ahead_of(block), 1);
     Door* const door = door_at(block);
     if (door->heap != heap_) [[unlikely]] {
       // Sent when the span was this heap's. Or an orphan that nobody owns.
