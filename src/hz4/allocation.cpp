@@ -83,10 +83,10 @@ Block* allocate_warm(Heap* heap, uint32_t size_class) {
 
 // The bin is empty.
 [[gnu::noinline]] Slot allocate_refilled(Heap* heap, uint32_t size_class) {
-  if (Block* const block = take_held(heap, size_class)) return {block, false};
+  if (Block* const block = take_held(heap, size_class)) return {block};
   core::count(heap->refills, 1);
   count_event(heap, kEventsPerLook);
-  if (Block* const block = allocate_warm(heap, size_class)) return {block, false};
+  if (Block* const block = allocate_warm(heap, size_class)) return {block};
   const Slot slot = carve(heap, size_class);
   if (slot.address) return slot;
   // Before failing, everything that could be of use.
@@ -95,12 +95,12 @@ Block* allocate_warm(Heap* heap, uint32_t size_class) {
   send_home(take_messages(heap, heap), heap);
   heap->runs.give_up_cached(core::retain_bytes());
   mem::large_blocks.purge(UINT64_MAX, 0);
-  if (Block* const block = allocate_warm(heap, size_class)) return {block, false};
+  if (Block* const block = allocate_warm(heap, size_class)) return {block};
   return carve(heap, size_class);
 }
 
 inline Slot allocate_block(Heap* heap, uint32_t size_class) {
-  if (void* const block = take(heap, bin_of(size_class))) [[likely]] return {block, false};
+  if (void* const block = take(heap, bin_of(size_class))) [[likely]] return {block};
   return allocate_refilled(heap, size_class);
 }
 
@@ -211,7 +211,8 @@ void* Hz4::allocate_zeroed(size_t size) noexcept {
   const uint32_t size_class = mem::class_of(size);
   const Slot slot = allocate_block(heap, size_class);
   if (!slot.address) return core::out_of_memory();
-  if (!slot.zeroed) memset(slot.address, 0, mem::slot_bytes_of(size_class));
+  const size_t bytes = mem::slot_bytes_of(size_class);
+  memset(slot.address, 0, slot.dirty < bytes ? slot.dirty : bytes);
   return slot.address;
 }
 
@@ -219,7 +220,7 @@ void* Hz4::allocate_aligned(size_t alignment, size_t size) noexcept {
   if (alignment <= mem::kMinAlignment) return allocate(size);
   Heap* const heap = attentive_heap();
   if (!heap) return core::out_of_memory();
-  const uint32_t size_class = mem::aligned_class_of(alignment, size);
+  const uint32_t size_class = aligned_class_of(alignment, size);
   if (size_class == mem::kClassCount) return allocate_large(heap, size, alignment, /*zeroed=*/false);
   void* const block = allocate_block(heap, size_class).address;
   return block ? block : core::out_of_memory();

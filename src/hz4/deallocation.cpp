@@ -19,17 +19,17 @@ void report(core::Misuse misuse, const void* address) {
 
 // Gives blocks away: to whoever needs some next, or home.
 void give_away(Heap* heap, uint32_t size_class, Chain chain) {
-  if (!leave_batch(size_class, chain)) send_home(chain.first, heap);
+  if (!leave_batch(size_class, chain)) send_home(chain, heap);
 }
 
 // Puts a block into a full bin, or where blocks of its class are held: what is in it becomes the reserve, and what was the reserve is given away.
 void put_into_full_bin(Heap* heap, uint32_t size_class, Block* block) {
   const uint32_t bin = bin_of(size_class);
-  block->next = nullptr;
   if (size_class >= kBinnedClasses) {
     if (Block* const older = hold(heap, size_class, block)) give_away(heap, size_class, {older, 1});
     return;
   }
+  block->next = nullptr;
   const Chain older = heap->reserves[size_class].first ? take_reserve(heap, size_class) : Chain{};
   const Chain full = empty_bin(heap, size_class);
   heap->heads[bin] = block;
@@ -42,14 +42,14 @@ void put_into_full_bin(Heap* heap, uint32_t size_class, Block* block) {
 
 void deallocate_block(Span* span, void* address) {
   const Position at = position_in(span, span->size_class(), address);
-  if (!at.exact) return report(core::misuse_of(Hz4::classify(address).verdict), address);
-  if (at.slot >= racing_read(span->carved)) return report(core::Misuse::kDoubleFree, address);
+  if (!at.exact || at.slot >= racing_read(span->carved)) {  // never handed out, or no block
+    return report(core::misuse_of(Hz4::classify(address).verdict), address);
+  }
   Block* const block = static_cast<Block*>(address);
   // A thread whose exit handler has run would leave a heap behind that nobody is told about.
   Heap* const heap = core::exit_handler_has_run ? thread_heap : own_heap();
   if (!heap || heap == &no_heap) {
-    block->next = nullptr;
-    return send_home(block, nullptr);
+    return send_home(Chain{block, 1}, nullptr);
   }
   const uint32_t size_class = span->size_class();
   const uint32_t bin = bin_of(size_class);
@@ -98,12 +98,12 @@ Classification Hz4::classify(const void* address) noexcept {
   result.span = run;
   result.usable_bytes = geometry.slot_bytes;
   result.owner = span->owner.load(std::memory_order_relaxed);
-  if (at.exact) {
+  if (at.slot >= geometry.slot_count) {  // before the first block, a negative offset, or after the last one
+    result.verdict = Verdict::kTailSlack;
+  } else if (at.exact) {
     // Free blocks look like others, but for those that were never handed out and the one that this thread freed last.
     const bool is_free = at.slot >= racing_read(span->carved) || thread_heap->heads[bin] == address;
     result.verdict = is_free ? Verdict::kFreed : Verdict::kValid;
-  } else if (static_cast<const char*>(address) < run + geometry.first_slot) {
-    result.verdict = Verdict::kTailSlack;
   } else {
     result.verdict = is_aligned(reinterpret_cast<uintptr_t>(address), mem::kMinAlignment) ? Verdict::kInterior
                                                                                            : Verdict::kMisaligned;

@@ -5,30 +5,20 @@
 namespace hakozuna::hz4 {
 namespace {
 
-// A shelf has room for what a thread leaves that has emptied a long inbox: other threads need it, or the same one in a moment. The number of batches
-// is bounded as well, for the sake of the thread that sends them home.
-constexpr size_t kShelfBytes = size_t{16} << 20;
+// A shelf has room for what a thread leaves that has emptied a long inbox: other threads need it, or the same one in a moment. Age bounds it, not
+// size: what is not needed goes home.
 constexpr uint32_t kMaxBatches = 1024;
 
-// Batches that are sent home in one go: a thread does that in passing.
-constexpr uint32_t kHomeAtOnce = 4096;
-
-constexpr auto kCapacities = [] {
-  std::array<uint16_t, mem::kClassCount> table{};
-  for (uint32_t c = 0; c < mem::kClassCount; ++c) {
-    const size_t count = kShelfBytes / (kBatches[c] * mem::slot_bytes_of(c));
-    table[c] = static_cast<uint16_t>(count > kMaxBatches ? kMaxBatches : count);
-  }
-  return table;
-}();
+// Blocks that are sent home in one go: a thread does that in passing.
+constexpr uint32_t kHomeAtOnce = 16384;
 
 struct alignas(arch::kCacheLineBytes) Shelf {
   os::Lock lock{os::Rank::kExchange};
   std::atomic<uint32_t> count{0};  // of batches; changed under the lock, read without to pass by quickly, relaxed
   uint32_t surplus = 0;            // the least count since the last look
   uint32_t due = 0;                // what was surplus at the last look and has not gone home yet
-  Block* first = nullptr;          // the batch that was left last
   uint64_t blocks = 0;
+  uint64_t batches[kMaxBatches] = {};  // pack(first, count): the blocks themselves are not touched. The latest last
 };
 constinit std::array<Shelf, mem::kClassCount> shelves;
 
@@ -39,52 +29,44 @@ Chain pop(Shelf& shelf) {
   const uint32_t count = shelf.count.load(std::memory_order_relaxed) - 1;
   shelf.count.store(count, std::memory_order_relaxed);
   if (shelf.surplus > count) shelf.surplus = count;
-  const Chain batch{shelf.first, count_of(shelf.first->message)};
-  shelf.first = next_of(shelf.first->message);
+  const Chain batch = unpack(shelf.batches[count]);
   shelf.blocks -= batch.count;
   return batch;
 }
 
-// Takes up to `most` batches off a shelf as one list, linked by their messages.
-Block* take_batches(Shelf& shelf, uint32_t most) {
-  Block* taken = nullptr;
-  for (uint32_t i = 0; i < most && shelf.first; ++i) {
-    const Chain batch = pop(shelf);
-    batch.first->message = pack(taken, batch.count);
-    taken = batch.first;
+// What is on its way home of a shelf.
+constexpr uint32_t kHomeBatches = 64;
+struct Departure {
+  uint32_t count = 0;
+  Chain batches[kHomeBatches];
+};
+
+void depart(Shelf& shelf, uint32_t most, Departure& departure) {
+  while (departure.count < most && shelf.count.load(std::memory_order_relaxed) != 0) {
+    departure.batches[departure.count++] = pop(shelf);
   }
-  return taken;
 }
 
-// Takes what is due to go home, as far as `at_once` allows. `look`: what has been surplus since the last look is due now.
-Block* take_surplus(Shelf& shelf, bool look, uint32_t& at_once) {
-  os::LockGuard guard(shelf.lock);
-  if (look) shelf.due = shelf.surplus;
-  const uint32_t most = shelf.due < at_once ? shelf.due : at_once;
-  Block* const taken = take_batches(shelf, most);
-  at_once -= most;
-  shelf.due -= most;
-  if (look) shelf.surplus = shelf.count.load(std::memory_order_relaxed);
-  return taken;
-}
-
-void send_batches_home(Block* batches, Heap* self) {
-  while (Block* const first = batches) {
-    batches = next_of(first->message);
-    send_home(first, self);
+uint32_t send_home(const Departure& departure, Heap* self) {
+  uint32_t blocks = 0;
+  for (uint32_t i = 0; i < departure.count; ++i) {
+    send_home(departure.batches[i], self);
+    blocks += departure.batches[i].count;
   }
+  return blocks;
 }
 
 }  // namespace
 
 bool leave_batch(uint32_t size_class, Chain batch) {
   Shelf& shelf = shelves[size_class];
-  if (shelf.count.load(std::memory_order_relaxed) >= kCapacities[size_class]) return false;
+  if (shelf.count.load(std::memory_order_relaxed) == kMaxBatches) return false;
   os::LockGuard guard(shelf.lock);
-  batch.first->message = pack(shelf.first, batch.count);
-  shelf.first = batch.first;
+  const uint32_t count = shelf.count.load(std::memory_order_relaxed);
+  if (count == kMaxBatches) return false;
+  shelf.batches[count] = pack(batch.first, batch.count);
   shelf.blocks += batch.count;
-  shelf.count.store(shelf.count.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  shelf.count.store(count + 1, std::memory_order_relaxed);
   return true;
 }
 
@@ -92,34 +74,45 @@ Chain take_batch(uint32_t size_class) {
   Shelf& shelf = shelves[size_class];
   if (shelf.count.load(std::memory_order_relaxed) == 0) return {};
   os::LockGuard guard(shelf.lock);
-  return shelf.first ? pop(shelf) : Chain{};
+  return shelf.count.load(std::memory_order_relaxed) != 0 ? pop(shelf) : Chain{};
 }
 
 bool send_surplus_home(Heap* self, uint64_t now_ms, uint64_t delay_ms) {
   const bool look = now_ms >= looked_at.load(std::memory_order_relaxed) + delay_ms;
   if (look) looked_at.store(now_ms, std::memory_order_relaxed);
   bool more = false;
-  uint32_t at_once = kHomeAtOnce;
+  uint32_t blocks = 0;
   for (Shelf& shelf : shelves) {
     if (shelf.count.load(std::memory_order_relaxed) == 0) continue;
     more = true;
-    send_batches_home(take_surplus(shelf, look, at_once), self);
+    for (bool first = look;; first = false) {
+      Departure departure;
+      {
+        os::LockGuard guard(shelf.lock);
+        if (first) shelf.due = shelf.surplus;
+        if (blocks < kHomeAtOnce) depart(shelf, shelf.due < kHomeBatches ? shelf.due : kHomeBatches, departure);
+        shelf.due -= departure.count;
+        if (first) shelf.surplus = shelf.count.load(std::memory_order_relaxed);
+      }
+      if (departure.count == 0) break;
+      blocks += send_home(departure, self);
+    }
   }
   return more;
 }
 
 void send_share_home(Heap* self, uint64_t parts) {
   for (Shelf& shelf : shelves) {
-    const uint32_t count = shelf.count.load(std::memory_order_relaxed);
-    for (uint32_t rest = static_cast<uint32_t>(divide_up(count, parts)); rest != 0;) {
-      const uint32_t at_once = rest < kHomeAtOnce ? rest : kHomeAtOnce;
-      rest -= at_once;
-      Block* batches = nullptr;
+    uint32_t rest = static_cast<uint32_t>(divide_up(shelf.count.load(std::memory_order_relaxed), parts));
+    while (rest != 0) {
+      Departure departure;
       {
         os::LockGuard guard(shelf.lock);
-        batches = take_batches(shelf, at_once);
+        depart(shelf, rest < kHomeBatches ? rest : kHomeBatches, departure);
       }
-      send_batches_home(batches, self);
+      if (departure.count == 0) break;
+      rest -= departure.count;
+      send_home(departure, self);
     }
   }
 }

@@ -39,23 +39,25 @@ struct Heap;
 // A free block. The smallest class has room for both words.
 struct Block {
   Block* next;        // in its chain; null: the last
-  uint64_t message;   // of the first block of a batch on a shelf or of a message: see pack()
+  uint64_t message;   // of the first block of a message: see pack()
 };
 static_assert(sizeof(Block) <= mem::slot_bytes_of(0));
 
+// Blocks of a class, linked. The link of the last one is null, or anything if it is the only one: single blocks change hands without being touched.
 struct Chain {
   Block* first = nullptr;
   uint32_t count = 0;
 };
 
-// What links batches and messages: the first block of the next one in the low 48 bits, the number of its own blocks above. (The page map, too, knows
-// addresses of 48 bits only.)
+// A block and a number in a word: the address in the low 48 bits (the page map, too, knows no others), the number above. On a shelf, a batch; in the
+// first block of a message, the first block of the next one and the number of its own.
 inline constexpr uint32_t kCountShift = 48;
-inline uint64_t pack(const Block* next, uint32_t count) {
-  return uint64_t{count} << kCountShift | reinterpret_cast<uintptr_t>(next);
+inline uint64_t pack(const Block* block, uint32_t count) {
+  return uint64_t{count} << kCountShift | reinterpret_cast<uintptr_t>(block);
 }
-inline Block* next_of(uint64_t message) { return reinterpret_cast<Block*>(message & low_bits(kCountShift)); }
-inline uint32_t count_of(uint64_t message) { return static_cast<uint32_t>(message >> kCountShift); }
+inline Chain unpack(uint64_t word) {
+  return {reinterpret_cast<Block*>(word & low_bits(kCountShift)), static_cast<uint32_t>(word >> kCountShift)};
+}
 
 inline constexpr uint32_t kBinCount = mem::kClassCount + 1;
 constexpr uint32_t bin_of(uint32_t size_class) { return size_class + 1; }
@@ -63,7 +65,7 @@ constexpr uint32_t class_of_bin(uint32_t bin) { return bin - 1; }
 static_assert(kBinCount <= 256, "a bin fits a byte");
 
 // Blocks in a batch, by class: enough that a slow path pays, few enough that a sleeping thread, which keeps up to two of them, holds little back.
-inline constexpr size_t kBatchBytes = size_t{16} << 10;
+inline constexpr size_t kBatchBytes = size_t{32} << 10;
 inline constexpr uint32_t kMaxBatch = 64;
 inline constexpr auto kBatches = [] {
   std::array<uint8_t, mem::kClassCount> table{};
@@ -75,8 +77,34 @@ inline constexpr auto kBatches = [] {
 }();
 inline uint32_t batch_of(uint32_t size_class) { return kBatches[size_class]; }
 
+// Where the blocks of a class begin in their run. Above a page they begin a cache line before a page boundary, but for the powers of two, which serve
+// who asks for alignment: sizes grow by a page at most up to 64 KiB, so that the end of a block is nearly always on the page on which the next block
+// begins, and a block of which few pages are used takes one page less.
+inline constexpr size_t kShift = 64;
+constexpr bool is_shifted(uint32_t size_class) {
+  const mem::SizeClass& geometry = mem::kSizeClasses[size_class];
+  return geometry.slot_bytes > mem::kSmallLimit && !is_power_of_two(geometry.slot_bytes) && geometry.first_slot >= kShift;
+}
+inline constexpr auto kFirstBlocks = [] {
+  std::array<uint32_t, mem::kClassCount> table{};
+  for (uint32_t c = 0; c < mem::kClassCount; ++c) {
+    table[c] = mem::kSizeClasses[c].first_slot - static_cast<uint32_t>(is_shifted(c) ? kShift : 0);
+  }
+  return table;
+}();
+
+// The smallest class whose blocks are all aligned to `alignment` and hold `size`; kClassCount if none does.
+constexpr uint32_t aligned_class_of(size_t alignment, size_t size) {
+  uint32_t c = mem::aligned_class_of(alignment, size);
+  while (c < mem::kClassCount &&
+         !(is_aligned(mem::kSizeClasses[c].slot_bytes, alignment) && (alignment <= kShift || !is_shifted(c)))) {
+    ++c;
+  }
+  return c;
+}
+
 // Blocks above this have no room in bins. A thread holds one of each such class where another can take it away if the thread sleeps.
-inline constexpr size_t kMaxBinnedBytes = size_t{32} << 10;
+inline constexpr size_t kMaxBinnedBytes = kBatchBytes / 2;
 inline constexpr uint32_t kBinnedClasses = mem::class_of(kMaxBinnedBytes) + 1;
 inline uint32_t bin_capacity(uint32_t size_class) { return size_class < kBinnedClasses ? batch_of(size_class) : 0; }
 

@@ -66,6 +66,13 @@ class Sorter {
     group.first = block;
     if (++group.count == batch_of(class_of_bin(bin)) && is_message(group)) send(group);
   }
+  void add_all(Chain chain) {
+    if (chain.count == 1) {
+      add(chain.first);
+    } else {
+      add_all(chain.first);
+    }
+  }
   void add_all(Block* chain) {
     while (Block* const block = chain) {
       chain = block->next;
@@ -161,11 +168,17 @@ void send_home(Block* chain, Heap* self) {
   sorter.finish();
 }
 
+void send_home(Chain chain, Heap* self) {
+  Sorter sorter(self);
+  sorter.add_all(chain);
+  sorter.finish();
+}
+
 void empty_bins(Heap* heap) {
   Sorter sorter(heap);
   for (uint32_t c = 0; c < kBinnedClasses; ++c) {
-    sorter.add_all(empty_bin(heap, c).first);
-    sorter.add_all(take_reserve(heap, c).first);
+    sorter.add_all(empty_bin(heap, c));
+    sorter.add_all(take_reserve(heap, c));
   }
   for (uint32_t c = kBinnedClasses; c < mem::kClassCount; ++c) {
     if (Block* const block = take_held(heap, c)) sorter.add(block);
@@ -179,15 +192,15 @@ void receive(Heap* heap) {
   if (!first) return;
   Sorter sorter(heap);
   while (first) {
-    Block* const next = next_of(first->message);
-    const Chain chain{first, count_of(first->message)};
+    const auto [next, count] = unpack(first->message);
+    const Chain chain{first, count};
     const uint32_t c = span_of(first)->size_class();
     count_in_flight(heap, c, -int64_t{chain.count});
     core::count(heap->remote_frees, chain.count);
     if (c < kBinnedClasses && !heap->heads[bin_of(c)]) {
       fill_bin(heap, c, chain);
     } else if (!(c < kBinnedClasses && put_into_reserve(heap, c, chain)) && !leave_batch(c, chain)) {
-      sorter.add_all(first);
+      sorter.add_all(chain);
     }
     first = next;
   }
@@ -199,8 +212,7 @@ Block* take_messages(Heap* heap, Heap* self) {
   Block* first = heap->inbox.exchange(nullptr, std::memory_order_acquire);
   Block* chain = nullptr;
   while (first) {
-    Block* const next = next_of(first->message);
-    const uint32_t count = count_of(first->message);
+    const auto [next, count] = unpack(first->message);
     count_in_flight(self, span_of(first)->size_class(), -int64_t{count});
     if (self) core::count(self->remote_frees, count);
     while (Block* const block = first) {

@@ -8,6 +8,7 @@ namespace hakozuna::hz4 {
 // Sends the blocks of a chain, of any classes, home. `self`: the heap the calling thread acts for; its own blocks go to its spans at once. Null
 // for a thread without a heap. With no lock held.
 void send_home(Block* chain, Heap* self);
+void send_home(Chain chain, Heap* self);
 
 inline bool has_messages(const Heap* heap) { return heap->inbox.load(std::memory_order_relaxed) != nullptr; }
 

@@ -21,10 +21,9 @@ Span* span_of(const Block* block) {
 }
 
 Position position_in(const Span* span, uint32_t size_class, const void* address) {
-  const mem::SizeClass& geometry = mem::kSizeClasses[size_class];
-  const char* const first = racing_read(span->run) + geometry.first_slot;
-  const mem::SlotPosition at =
-      mem::slot_position(static_cast<size_t>(static_cast<const char*>(address) - first), geometry.reciprocal);
+  const char* const first = racing_read(span->run) + kFirstBlocks[size_class];
+  const mem::SlotPosition at = mem::slot_position(
+      static_cast<size_t>(static_cast<const char*>(address) - first), mem::kSizeClasses[size_class].reciprocal);
   return {at.slot, at.exact};
 }
 
@@ -96,13 +95,19 @@ Chain take_free(Span* span) {
 }
 
 Slot carve_one(Span* span) {
-  const mem::SizeClass& geometry = mem::kSizeClasses[span->size_class()];
-  char* const address = span->run + geometry.first_slot + size_t{span->carved} * geometry.slot_bytes;
+  const uint32_t size_class = span->size_class();
+  const size_t bytes = mem::kSizeClasses[size_class].slot_bytes;
+  char* const address = span->run + kFirstBlocks[size_class] + span->carved * bytes;
   ++span->carved;
-  const bool zeroed =
-      mem::chunk_supply.presence(address, geometry.slot_bytes) == mem::ChunkSupply::Presence::kNone;
-  mem::chunk_supply.mark_resident(address, geometry.slot_bytes);
-  return {address, zeroed};
+  // Its first page is likely to be the last one of the block before.
+  const size_t first_page = align_up(reinterpret_cast<uintptr_t>(address), os::page_bytes()) - reinterpret_cast<uintptr_t>(address);
+  size_t dirty = bytes;
+  if (first_page < bytes &&
+      mem::chunk_supply.presence(address + first_page, bytes - first_page) == mem::ChunkSupply::Presence::kNone) {
+    dirty = first_page;
+  }
+  mem::chunk_supply.mark_resident(address, bytes);
+  return {address, dirty};
 }
 
 bool bring_home(Span* span, Block* block) {

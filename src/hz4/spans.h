@@ -38,11 +38,13 @@ void release_runs(EmptyRuns& empty, Heap* heap);
 // Takes up to a batch of the free blocks of a span.
 Chain take_free(Span* span);
 
-// Takes the next block that was never handed out, and whether it is known to be zero.
+// A block to hand out, and how many bytes of it may not be zero: all that come after are.
 struct Slot {
   void* address = nullptr;
-  bool zeroed = false;
+  size_t dirty = SIZE_MAX;
 };
+
+// Takes the next block that was never handed out.
 Slot carve_one(Span* span);
 
 // Puts a block into its span's list of free blocks. False, having reported it, if it is no block that is out.
