@@ -43,6 +43,16 @@ Chain find_warm(Heap* heap, uint32_t size_class) {
   return batch.first ? batch : take_from_spans(heap, size_class);
 }
 
+// Has the run of a new span backed by memory at once, if the heap makes one after the other of the class: a fault for each page costs more.
+void back_run(Heap* heap, char* run, uint32_t size_class) {
+  const size_t bytes = mem::kSizeClasses[size_class].run_bytes();
+  if (heap->grows[size_class] && mem::chunk_supply.presence(run, bytes) == mem::ChunkSupply::Presence::kNone &&
+      os::populate(run, bytes)) {
+    mem::chunk_supply.mark_resident(run, bytes);
+  }
+  heap->grows[size_class] = true;
+}
+
 // Takes blocks that were never handed out: one of a page and more, of smaller ones up to a page, of which all but the first go to the bin. Null if
 // the system has no memory.
 Slot carve(Heap* heap, uint32_t size_class) {
@@ -53,6 +63,7 @@ Slot carve(Heap* heap, uint32_t size_class) {
     char* const run = heap->runs.take(geometry.order, core::limit_bytes());
     if (!run) return {};
     span = make_span(run, size_class, heap);
+    if (size_class < mem::kSmallClassCount) back_run(heap, run, size_class);
   } else {
     heap->partial[size_class].remove(span);
   }

@@ -101,17 +101,14 @@ bool send_surplus_home(Heap* self, uint64_t now_ms, uint64_t delay_ms) {
   return more;
 }
 
-void send_share_home(Heap* self, uint64_t parts) {
+void empty_exchange(Heap* self) {
   for (Shelf& shelf : shelves) {
-    uint32_t rest = static_cast<uint32_t>(divide_up(shelf.count.load(std::memory_order_relaxed), parts));
-    while (rest != 0) {
+    while (shelf.count.load(std::memory_order_relaxed) != 0) {
       Departure departure;
       {
         os::LockGuard guard(shelf.lock);
-        depart(shelf, rest < kHomeBatches ? rest : kHomeBatches, departure);
+        depart(shelf, kHomeBatches, departure);
       }
-      if (departure.count == 0) break;
-      rest -= departure.count;
       send_home(departure, self);
     }
   }

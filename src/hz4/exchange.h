@@ -16,9 +16,8 @@ Chain take_batch(uint32_t size_class);
 // that home, by and by if it is much. Returns whether there is more to do later.
 bool send_surplus_home(Heap* self, uint64_t now_ms, uint64_t delay_ms);
 
-// Sends one of so many parts of what is there home.
-void send_share_home(Heap* self, uint64_t parts);
-inline void empty_exchange(Heap* self) { send_share_home(self, 1); }
+// Sends everything home.
+void empty_exchange(Heap* self);
 
 // How many blocks of the class are on its shelf.
 uint64_t blocks_on_shelf(uint32_t size_class);

@@ -47,13 +47,11 @@ void serve_all() {
 void HeapKind::start(Heap* heap) {
   heap->rooms[0] = 0;
   for (uint32_t c = 0; c < mem::kClassCount; ++c) heap->rooms[bin_of(c)] = bin_capacity(c);
+  for (bool& grows : heap->grows) grows = false;
 }
 
 void HeapKind::end(Heap* heap) {
   empty_bins(heap);
-  // Its share of what is left for others: threads that end together do the work together.
-  const uint64_t serving = Care::registry.serving();
-  send_share_home(heap, serving == 0 ? 1 : serving);
   send_home(take_messages(heap, heap), heap);
   give_up_spans(heap);
 }
@@ -74,6 +72,7 @@ bool HeapKind::has_queued(const Heap* heap) {
 }
 
 bool HeapKind::tick(Heap* heap) {
+  for (bool& grows : heap->grows) grows = false;
   empty_bins(heap);
   send_home(take_messages(heap, heap), heap);
   return false;

@@ -165,6 +165,7 @@ struct Heap : core::ThreadHeap<Heap> {
   os::Lock lock{os::Rank::kHeap};
   List<Span> partial[mem::kClassCount];
   List<Span> full;
+  bool grows[mem::kSmallClassCount] = {};  // a span of the class was made since the last tick
 
   // Blocks this thread has sent, less those it has received. The sum over all heaps is what is on its way. One writer, relaxed.
   std::atomic<int64_t> in_flight[mem::kClassCount] = {};

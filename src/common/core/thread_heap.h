@@ -118,10 +118,9 @@ class HeapRegistry {
     return nullptr;
   }
 
-  bool at_most_one_serves() { return serving() <= 1; }
-  uint64_t serving() {
+  bool at_most_one_serves() {
     os::LockGuard guard(lock_);
-    return serving_count_;
+    return serving_count_ <= 1;
   }
 
   // In a forked child, under the lock: only `mine` is left.

@@ -94,6 +94,17 @@ void discard(void* address, size_t bytes) {
   }
 }
 
+bool populate(void* address, size_t bytes) {
+  PreserveErrno preserve;
+#if defined(MADV_POPULATE_WRITE)
+  return madvise(address, bytes, MADV_POPULATE_WRITE) == 0;  // since Linux 5.14
+#else
+  static_cast<void>(address);
+  static_cast<void>(bytes);
+  return false;
+#endif
+}
+
 void* remap(void* address, size_t old_bytes, size_t new_bytes, size_t alignment) {
   PreserveErrno preserve;
   void* const in_place = mremap(address, old_bytes, new_bytes, 0);
