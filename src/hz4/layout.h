@@ -104,7 +104,7 @@ constexpr uint32_t aligned_class_of(size_t alignment, size_t size) {
 }
 
 // Blocks above this have no room in bins. A thread holds one of each such class where another can take it away if the thread sleeps.
-inline constexpr size_t kMaxBinnedBytes = kBatchBytes / 2;
+inline constexpr size_t kMaxBinnedBytes = size_t{64} << 10;
 inline constexpr uint32_t kBinnedClasses = mem::class_of(kMaxBinnedBytes) + 1;
 inline uint32_t bin_capacity(uint32_t size_class) { return size_class < kBinnedClasses ? batch_of(size_class) : 0; }
 
