@@ -227,8 +227,7 @@ void* Hz8::resize_without_copy(void* block, size_t size) noexcept {
   return large ? core::resize_large(large, size) : nullptr;
 }
 
-void list_span(Heap* heap, Span* span) {
-  const uint32_t allocated = allocated_slots(span);
+void list_span(Heap* heap, Span* span, uint32_t allocated) {
   if (allocated == span->slot_count) {
     span->state = SpanState::kFull;
     // A span that has just been full is looked at again when it can serve a few allocations.
@@ -243,10 +242,11 @@ void list_span(Heap* heap, Span* span) {
 }
 
 void place_span(Heap* heap, Span* span) {
-  if (allocated_slots(span) == 0) {
+  const uint32_t allocated = allocated_slots(span);
+  if (allocated == 0) {
     release_span(heap, span);
   } else {
-    list_span(heap, span);
+    list_span(heap, span, allocated);
   }
 }
 
@@ -269,7 +269,7 @@ void release_span(Heap* heap, Span* span) {
   char* const run = run_of(span);
   const uint32_t order = span->order;
   if (unmake_span(span)) return heap->runs.put(run, order, core::retain_bytes());
-  list_span(heap, span);  // it is on our queue, with nothing pending: place_span() is called again when it is collected
+  list_span(heap, span, 0);  // it is on our queue, with nothing pending: place_span() is called again when it is collected
 }
 
 }  // namespace hakozuna::hz8

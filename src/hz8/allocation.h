@@ -11,8 +11,8 @@ void use_word_again(Bin& bin);
 // Takes the bin's span out of it and puts it where it belongs: full, partial, or given back if it is empty.
 void detach_bin(Heap* heap, uint32_t size_class);
 
-// Puts a span of the heap that is in no list on the full list or a partial one.
-void list_span(Heap* heap, Span* span);
+// Puts a span of the heap that is in no list, with so many slots allocated, on the full list or a partial one.
+void list_span(Heap* heap, Span* span, uint32_t allocated);
 
 // The same, but an empty span is given back.
 void place_span(Heap* heap, Span* span);

@@ -90,6 +90,7 @@ void forget_other_heaps_after_fork() {
       to_release = span;
       return;
     }
+    mark_live_slots(span);
     // Every pending bit is collected here: the threads that held tokens are gone.
     if (!span->has_one_word()) {
       uint64_t mask = 0;
@@ -99,7 +100,6 @@ void forget_other_heaps_after_fork() {
       span->pending.store(mask, std::memory_order_relaxed);
     }
     if (owner == mine && owner != nullptr) {
-      mark_live_slots(span);
       if (span->pending.load(std::memory_order_relaxed) != 0) {
         span->queued.store(true, std::memory_order_relaxed);
         span->queue_next = mine->carried;
@@ -114,7 +114,6 @@ void forget_other_heaps_after_fork() {
       span->fresh &= span->unmarked;
     }
     note_returned_pages(span);  // those of slots that were pending may have been returned
-    mark_live_slots(span);
     if (!is_orphan) make_orphan(span);
   });
   while (Span* const span = to_release) {

@@ -45,7 +45,7 @@ void remove(Span* span) {
 void adopt(Heap* heap, Span* span) {
   span->idle_ticks = 0;
   core::count(heap->adopted_spans, 1);
-  list_span(heap, span);  // on the full list, if what was pending has been taken before it was collected
+  list_span(heap, span, allocated_slots(span));  // on the full list, if what was pending has been taken before it was collected
   // release: pairs with deliver(), which pushes to the queue of the owner it reads.
   span->owner.store(heap, std::memory_order_release);
 }

@@ -86,8 +86,7 @@ void note_returned_pages(Span* span) {
 
 size_t discard_free_pages(Span* span) {
   check_span(span);
-  const size_t bytes =
-      discard_slots(span, [span](uint32_t slot) { return (span->free_bits[slot / 64] >> (slot % 64)) & 1; });
+  const size_t bytes = discard_slots(span, [span](uint32_t slot) { return is_free(span, slot); });
   if (bytes != 0) note_returned_pages(span);
   return bytes;
 }

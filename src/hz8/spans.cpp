@@ -161,7 +161,7 @@ bool is_pending(const Span* span, uint64_t slot) {
 
 void mark_live_slots(const Span* span) {
   for (uint32_t slot = 0; slot < span->slot_count; ++slot) {
-    if (((span->free_bits[slot / 64] >> (slot % 64)) & 1) != 0 || is_pending(span, slot)) continue;
+    if (is_free(span, slot) || is_pending(span, slot)) continue;
     mem::chunk_supply.mark_resident(span->first_slot + size_t{slot} * span->slot_bytes, span->slot_bytes);
   }
 }
@@ -178,7 +178,7 @@ void check_span([[maybe_unused]] const Span* span) {
   HAKOZUNA_CHECK(span->size_class < mem::kSmallClassCount || (span->unmarked & ~span->free_bits[0]) == 0,
                  "an unmarked slot is free");
   for (uint32_t slot = 0; slot < span->slot_count; ++slot) {
-    if ((span->free_bits[slot / 64] >> (slot % 64)) & 1) continue;
+    if (is_free(span, slot)) continue;
     // Another thread may free the block meanwhile and a third return its pages, or one that took a pending slot is about to mark them. One that
     // returns pending pages holds the bits meanwhile, and may wait in the system for a fork: about a second is enough.
     const auto holds = [&] {

@@ -23,6 +23,9 @@ uint32_t free_slots(const Span* span);
 inline uint32_t allocated_slots(const Span* span) { return span->slot_count - free_slots(span); }
 uint32_t pending_slots(const Span* span);
 
+// Whether the slot has a free bit. For who may change free bits; others read the word as racing.
+inline bool is_free(const Span* span, uint64_t slot) { return ((span->free_bits[slot / 64] >> (slot % 64)) & 1) != 0; }
+
 // Frees a slot; false if it is free already.
 inline bool set_free_bit(Span* span, uint64_t slot) {
   uint64_t& word = span->free_bits[slot / 64];

@@ -44,13 +44,13 @@ void FreeRuns::insert(ChunkId run, uint32_t order, uint32_t freed_at) {
   freed_at &= kTimeMask;
   regions_.record(run).order = order;
   bool warm = regions_.resident_bytes(run, order) != 0;
-  uint32_t line_records_used = regions_.record(run).line_records_used;
+  bool line_records_used = regions_.record(run).line_records_used;
   while (order < kMaxRunOrder) {
     const ChunkId buddy = run ^ (ChunkId{1} << order);
     const ChunkRecord& record = regions_.record(buddy);
     if (record.state != ChunkRecord::kFree || record.order != order) break;
     remove(buddy);
-    line_records_used |= record.line_records_used;
+    if (record.line_records_used) line_records_used = true;
     if (record.warm) {
       if (!warm || is_before(record.freed_at, freed_at)) freed_at = record.freed_at;
       warm = true;
@@ -61,7 +61,7 @@ void FreeRuns::insert(ChunkId run, uint32_t order, uint32_t freed_at) {
     regions_.record(run).order = order;
   }
   regions_.record(run).freed_at = freed_at & kTimeMask;
-  regions_.record(run).line_records_used = line_records_used & 1;
+  regions_.record(run).line_records_used = line_records_used;
   push_front(run);
 }
 
@@ -70,7 +70,7 @@ ChunkId FreeRuns::take_of(uint32_t from, uint32_t order, bool warm) {
   if (run == kNoChunk) return kNoChunk;
   remove(run);
   const uint32_t freed_at = regions_.record(run).freed_at;
-  const uint32_t line_records_used = regions_.record(run).line_records_used;
+  const bool line_records_used = regions_.record(run).line_records_used;
   // Halve until it fits, keeping the warmer half.
   for (uint32_t half = from; half-- > order;) {
     ChunkId other = run ^ (ChunkId{1} << half);
@@ -83,7 +83,7 @@ ChunkId FreeRuns::take_of(uint32_t from, uint32_t order, bool warm) {
       run = upper;
     }
     regions_.record(other).freed_at = freed_at & kTimeMask;
-    regions_.record(other).line_records_used = line_records_used & 1;
+    regions_.record(other).line_records_used = line_records_used;
     push_front(other);
   }
   regions_.record(run).order = order;
