@@ -27,6 +27,7 @@
 //   size_t serve_sleeping(Heap*)   returns what can be returned of an absent owner's heap; the bytes
 //   bool purge_orphans(now, delay) returns pages of spans without an owner; whether there is more to do later
 //   size_t discard_orphan_pages()  the same at once; the bytes
+//   kLeavesMemoryToOthers          if it exists: what is warm when a thread ends waits for the others and the timers
 #pragma once
 
 #include "common/core/options.h"
@@ -172,7 +173,7 @@ void HeapCare<Kind>::end_own_heap() {
   // What this thread kept warm is of no use to it any more, and what the last one gives up is of none to others.
   if (registry.at_most_one_serves()) {
     mem::chunk_supply.settle(retain_bytes());
-  } else {
+  } else if constexpr (!requires { Kind::kLeavesMemoryToOthers; }) {
     mem::chunk_supply.purge(0, 0, retain_bytes());
   }
 }

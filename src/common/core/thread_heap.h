@@ -99,6 +99,14 @@ class HeapRegistry {
     for (Heap* heap = ended_.first(); heap; heap = heap->next) visit(heap);
   }
 
+  // For who forks: calls visit(heap) for every heap there is, the ended ones too. The caller has the lock.
+  template <class Visitor>
+  void for_each_under_lock(Visitor&& visit) {
+    for (const List<Heap>* list : {&serving_, &ended_}) {
+      for (Heap* heap = list->first(); heap; heap = heap->next) visit(heap);
+    }
+  }
+
   // A heap whose thread ended without notice, the caller's from now on; null if there is none.
   Heap* take_gone(const Heap* mine) {
     os::LockGuard guard(lock_);
