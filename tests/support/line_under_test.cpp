@@ -52,16 +52,7 @@ constexpr NamedDetection kDetections[] = {
       .metadata_pointer = true,
       .wrong_size = true,
       .exact_classify = true}},
-    {"hz10",
-     {.double_free = false,
-      .remote_double_free = false,
-      .orphan_double_free = false,
-      .interior_pointer = false,
-      .misaligned_pointer = false,
-      .tail_slack = false,
-      .metadata_pointer = true,
-      .wrong_size = false,
-      .exact_classify = false}},
+    {"hz10", {.metadata_pointer = true}},
     // Not even misaligned pointers always: a bin with room takes what lies in a span.
     {"hz4", {.metadata_pointer = true}},
 };
