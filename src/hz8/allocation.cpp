@@ -58,7 +58,7 @@ bool use_next_word(Bin& bin, Span* span) {
 
 void install(Bin& bin, Span* span) {
   span->state = SpanState::kCurrent;
-  span->countdown = kNoEvent;
+  span->countdown = kQuietFrees;
   span->idle_ticks = 0;
   bin.span = span;
   [[maybe_unused]] const bool has_free_slots = use_next_word(bin, span);

@@ -93,7 +93,8 @@ void free_event(Span* span) noexcept {
       break;
     }
     default:
-      span->countdown = kNoEvent;
+      span->countdown = kQuietFrees;
+      if (heap->tick_due != 0) Care::look_at_clock(heap);
       return;
   }
   heap->attention_skip.store(0, std::memory_order_relaxed);  // what just became free is to be looked at in time
@@ -140,8 +141,8 @@ Classification Hz8::classify(const void* address) noexcept {
   return result;
 }
 
-size_t Hz8::usable_size(const void* address) noexcept {
-  const Classification found = classify(address);
+size_t usable_size_slow(const void* address) noexcept {
+  const Classification found = Hz8::classify(address);
   return found.verdict == Verdict::kValid ? found.usable_bytes : 0;
 }
 

@@ -47,6 +47,10 @@ enum class SpanState : uint8_t {
 // Threshold of Span::countdown that no program reaches: no event wanted.
 inline constexpr uint32_t kNoEvent = UINT32_MAX;
 
+// Frees into a current span until the owner looks whether its timer is due. A thread that was busy, and so is not armed, and becomes slow is late
+// by as many; they cost 0.01 instructions a free.
+inline constexpr uint32_t kQuietFrees = 1024;
+
 // The record of a chunk. For the first chunk of a span it describes the span; for its other chunks, and for chunks in no span, it is
 // all zero but for `head_distance`, so that no thread owns it and every pointer into them takes the slow path. Records are
 // never given back: a stale pointer to one reads a record.
@@ -58,7 +62,7 @@ struct alignas(128) Span {
   uint64_t* free_bits;          // (i) one word for each 64 slots; &one_word for spans of up to 64 slots
   uint64_t one_word;
   uint32_t countdown;           // owner; local frees until something may have to be done: a few for a full span, the allocated slots
-                                // of a partial one (it may be empty then), kNoEvent for a current one
+                                // of a partial one (it may be empty then), kQuietFrees for a current one
   uint32_t slot_bytes;          // (i)
   uint8_t size_class;           // (i)
   uint8_t order;                // (i)

@@ -27,6 +27,8 @@
 //   size_t serve_sleeping(Heap*)   returns what can be returned of an absent owner's heap; the bytes
 //   bool purge_orphans(now, delay) returns pages of spans without an owner; whether there is more to do later
 //   size_t discard_orphan_pages()  the same at once; the bytes
+//   kCountsFrees                   if it exists: frees into what is allocated from are slow events too, one in many. Then a busy thread need not
+//                                  stay armed: see attend()
 //   kLeavesMemoryToOthers          if it exists: what is warm when a thread ends waits for the others and the timers
 #pragma once
 
@@ -206,6 +208,11 @@ void HeapCare<Kind>::attend(Heap* heap) {
   if (heap->tick_due != 0 && now >= heap->tick_due) tick(heap, now);
   const bool shared = purge_shared(now);
   if (heap->tick_due == 0 && !shared) return;
+  // A thread that has just served all these allocations within one tick of the clock will soon pass a slow event, which arms it again. Not while
+  // memory waits for no more than a look at the clock: the next allocation may be the last for long.
+  if constexpr (requires { Kind::kCountsFrees; }) {
+    if (busy && !shared && heap->attention_step == kLongestSkip) return;
+  }
   heap->attention_step = busy ? heap->attention_step * 2 : 1;
   if (heap->attention_step > kLongestSkip) heap->attention_step = kLongestSkip;
   heap->attention_skip.store(heap->attention_step - 1, std::memory_order_relaxed);
@@ -220,6 +227,7 @@ void HeapCare<Kind>::look_at_clock(Heap* heap) {
   if (heap->tick_due != 0 && now >= heap->tick_due) tick(heap, now);
   purge_shared(now);
   if (heap->tick_due == 0) heap->tick_due = now + tick_ms();
+  if constexpr (requires { Kind::kCountsFrees; }) heap->attention_step = 1;  // how busy it is has to show anew
   heap->fast_limit.store(0, std::memory_order_relaxed);  // our own: attend() runs on this thread
 }
 
