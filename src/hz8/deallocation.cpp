@@ -15,8 +15,39 @@ namespace {
 // Slow events between looks at the clock: as many spans may become empty unnoticed by the timers.
 constexpr uint32_t kEventsPerLook = 16;
 
+// The same for frees of other threads' blocks, whose tokens have a timer of their own (hold).
+constexpr uint32_t kRemoteFreesPerLook = 64;
+
 void report(core::Misuse misuse, const char* operation, const void* address) {
   core::report_misuse(Hz8::kName, misuse, operation, address, Hz8::classify(address));
+}
+
+// Frees a slot of a span of another thread, or of none.
+void free_of_other(Span* span, uint64_t slot, void* block, const char* operation) {
+  const uint32_t size_class = span->size_class;  // before: afterwards the span may be given back
+  if (!remote_free(span, slot)) {
+    report(core::Misuse::kDoubleFree, operation, block);
+    return;
+  }
+  Heap* const heap = thread_heap;
+  if (heap != &no_heap) remember_remote_free(heap, span, size_class);
+  count_event(heap, kRemoteFreesPerLook);
+}
+
+// The usual case of it, without looking for the region: false, and nothing is done, if the block is not in the first chunk of a span that another
+// thread owns.
+bool free_of_other_thread(void* block, const char* operation) {
+  char* const base = mem::primary_base;
+  const size_t offset = static_cast<size_t>(static_cast<char*>(block) - base);
+  if (offset >= mem::primary_bytes) return false;
+  Span* const span = span_record(base, offset);
+  const Heap* const owner = span->owner.load(std::memory_order_relaxed);
+  if (!owner || owner == thread_heap) return false;
+  const mem::SlotPosition at = mem::slot_position(
+      static_cast<size_t>(static_cast<char*>(block) - span->first_slot), span->reciprocal);
+  if (!at.exact) return false;
+  free_of_other(span, at.slot, block, operation);
+  return true;
 }
 
 // A free that the fast path refused.
@@ -41,13 +72,7 @@ void deallocate_any(void* block, const char* operation) {
     return;
   }
   if (span->owner.load(std::memory_order_relaxed) != thread_heap) {
-    const uint32_t size_class = span->size_class;  // before: afterwards the span may be given back
-    if (!remote_free(span, at.slot)) {
-      report(core::Misuse::kDoubleFree, operation, block);
-      return;
-    }
-    if (thread_heap != &no_heap) remember_remote_free(thread_heap, span, size_class);
-    count_event(thread_heap, kEventsPerLook);
+    free_of_other(span, at.slot, block, operation);
     return;
   }
   // A chunk of our span that is not its first, or a span with pending bits.
@@ -61,7 +86,7 @@ void deallocate_any(void* block, const char* operation) {
 }  // namespace
 
 void deallocate_slow(void* block) noexcept {
-  if (block) deallocate_any(block, "free");
+  if (block && !free_of_other_thread(block, "free")) deallocate_any(block, "free");
 }
 
 void deallocate_sized_slow(void* block, size_t size) noexcept {

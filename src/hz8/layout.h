@@ -115,6 +115,9 @@ struct RemoteHints {
 inline constexpr uint32_t kFirstOneWordClass = mem::class_of(1024);
 static_assert(mem::kSizeClasses[kFirstOneWordClass].slot_count <= 64 && mem::kSizeClasses[kFirstOneWordClass - 1].slot_count > 64);
 
+// Bytes of spans whose tokens a thread holds before it delivers them. What is pending in them is out of their owners' sight.
+inline constexpr size_t kHeldBytes = 512 * 1024;
+
 // One thread's heap.
 struct Heap : core::ThreadHeap<Heap> {
   constexpr Heap() = default;
@@ -132,6 +135,11 @@ struct Heap : core::ThreadHeap<Heap> {
   // Spans with pending bits: pushed by any thread (compare-exchange, release), taken whole (exchange, acquire) by the owner or by
   // a purging thread that pushes them back.
   alignas(arch::kCacheLineBytes) std::atomic<Span*> queue{nullptr};
+
+  // Tokens this thread has taken and not delivered yet, linked by queue_next, so that a queue is touched once for many spans and their pending bits
+  // add up meanwhile. Pushed by the thread itself (compare-exchange, release), taken whole (exchange, acquire) by it or by a purging thread.
+  std::atomic<Span*> held{nullptr};
+  size_t held_bytes = 0;  // owner; of the spans pushed to `held` since it was last delivered
 
   // The record this thread is about to take the token of (notify); its page is not returned meanwhile. seq_cst.
   std::atomic<Span*> notifying{nullptr};

@@ -37,6 +37,15 @@ inline bool test_and_set_bit(uint64_t& word, uint64_t index) {
 #endif
 }
 
+// Fetches the line of an address that is about to be written, also where another CPU has it. A hint.
+inline void prefetch_for_write(const void* address) {
+#if defined(__x86_64__)
+  asm volatile("prefetchw %0" : : "m"(*static_cast<const char*>(address)));  // what compilers emit for x86-64 in general asks for reading only
+#else
+  __builtin_prefetch(address, 1);
+#endif
+}
+
 // What tells the calling thread from all others that are alive, in one instruction; never 0. A new thread may get that of one that has ended.
 inline uintptr_t thread_pointer() {
   uintptr_t pointer;

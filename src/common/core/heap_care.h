@@ -78,6 +78,12 @@ class HeapCare {
     return true;
   }
 
+  // Has the timer run, and the owner look at it: there is something to do later. Owner.
+  static void arm(Heap* heap) {
+    if (heap->tick_due == 0) heap->tick_due = os::coarse_milliseconds() + tick_ms();
+    heap->fast_limit.store(0, std::memory_order_relaxed);  // our own: attend() runs on this thread
+  }
+
   // What a slow path does now and then: arms the timer, does what is due.
   static void look_at_clock(Heap* heap);
 
@@ -213,7 +219,7 @@ void HeapCare<Kind>::attend(Heap* heap) {
   if constexpr (requires { Kind::kCountsFrees; }) {
     if (busy && !shared && heap->attention_step == kLongestSkip) return;
   }
-  heap->attention_step = busy ? heap->attention_step * 2 : 1;
+  heap->attention_step = busy ? heap->attention_step * 8 : 1;
   if (heap->attention_step > kLongestSkip) heap->attention_step = kLongestSkip;
   heap->attention_skip.store(heap->attention_step - 1, std::memory_order_relaxed);
   heap->fast_limit.store(0, std::memory_order_relaxed);  // stay armed; a concurrent request says the same
@@ -226,9 +232,9 @@ void HeapCare<Kind>::look_at_clock(Heap* heap) {
   heap->seen_at.store(now, std::memory_order_relaxed);
   if (heap->tick_due != 0 && now >= heap->tick_due) tick(heap, now);
   purge_shared(now);
-  if (heap->tick_due == 0) heap->tick_due = now + tick_ms();
-  if constexpr (requires { Kind::kCountsFrees; }) heap->attention_step = 1;  // how busy it is has to show anew
-  heap->fast_limit.store(0, std::memory_order_relaxed);  // our own: attend() runs on this thread
+  // How busy it is has to show anew.
+  if (heap->fast_limit.load(std::memory_order_relaxed) != 0) heap->attention_step = 1;
+  arm(heap);
 }
 
 template <class Kind>
