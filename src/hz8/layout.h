@@ -78,6 +78,7 @@ struct alignas(128) Span {
   std::atomic<uint64_t>* pending_words;  // (i)
   Span* queue_next;             // of the token holder
   std::atomic<bool> queued;     // the token; seq_cst
+  bool pages_returned;          // of the token holder: some of pending slots have been since the span was last collected
   Span* next;                   // links of the list the state names
   Span* previous;
   // Owner. What must be marked resident before it is handed out, because some of its pages are not: for medium classes by slot (a subset of the
@@ -138,7 +139,7 @@ struct Heap : core::ThreadHeap<Heap> {
 
   // Tokens this thread has taken and not delivered yet, linked by queue_next, so that a queue is touched once for many spans and their pending bits
   // add up meanwhile. Pushed by the thread itself (compare-exchange, release), taken whole (exchange, acquire) by it or by a purging thread.
-  std::atomic<Span*> held{nullptr};
+  alignas(arch::kCacheLineBytes) std::atomic<Span*> held{nullptr};
   size_t held_bytes = 0;  // owner; of the spans pushed to `held` since it was last delivered
 
   // The record this thread is about to take the token of (notify); its page is not returned meanwhile. seq_cst.

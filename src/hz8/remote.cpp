@@ -123,6 +123,13 @@ void deliver_held(Heap* heap) {
   deliver_chain(heap->held.exchange(nullptr, std::memory_order_acquire));
 }
 
+bool turn_token_back(Span* span) {
+  const bool pages_returned = span->pages_returned;
+  span->pages_returned = false;
+  span->queued.store(false, std::memory_order_seq_cst);
+  return pages_returned;
+}
+
 void collect_queue(Heap* heap, uint32_t budget) {
   Span* span = heap->carried;
   while (budget != 0) {
@@ -139,10 +146,10 @@ void collect_queue(Heap* heap, uint32_t budget) {
       span = next;
       continue;
     }
-    span->queued.store(false, std::memory_order_seq_cst);  // before looking: see notify(). queue_next belongs to the next holder now
+    const bool pages_returned = turn_token_back(span);
     const uint32_t freed = collect_pending(span);
     core::count(heap->remote_frees, freed);
-    note_returned_pages(span);  // another thread may have returned those of pending slots
+    if (pages_returned) note_returned_pages(span);
     if (span->state == SpanState::kCurrent) {
       use_word_again(heap->bins[span->size_class]);
     } else {
@@ -228,7 +235,9 @@ size_t HeapKind::serve_sleeping(Heap* heap) {
     Span* const next = span->queue_next;
     {
       const PendingBits pending(span);
-      bytes += discard_slots(span, [&pending](uint32_t slot) { return pending.has(slot); });
+      const size_t returned = discard_slots(span, [&pending](uint32_t slot) { return pending.has(slot); });
+      if (returned != 0) span->pages_returned = true;
+      bytes += returned;
     }
     deliver(span);
     span = next;

@@ -24,6 +24,10 @@ void deliver_chain(Span* chain);
 // Delivers the tokens the calling thread holds.
 void deliver_held(Heap* heap);
 
+// Gives up a token that the caller holds, which is done before looking at what is pending: see notify(). The next holder may have queue_next and
+// pages_returned from then on. Returns the latter as it was.
+bool turn_token_back(Span* span);
+
 inline bool has_queued(const Heap* heap) {
   return heap->carried || heap->queue.load(std::memory_order_relaxed);
 }

@@ -98,6 +98,7 @@ bool make_span(char* run, uint32_t size_class, Heap* heap) {
   span->order = static_cast<uint8_t>(geometry.order);
   span->idle_ticks = 0;
   span->queue_next = nullptr;
+  span->pages_returned = false;
   span->next = nullptr;
   span->previous = nullptr;
   span->unmarked = 0;
