@@ -22,8 +22,8 @@ void push_to_stash(Heap* owner, void* first, void* last) {
   } while (!owner->stash.compare_exchange_weak(head, first, std::memory_order_seq_cst, std::memory_order_relaxed));
   if (!owner->serving.load(std::memory_order_seq_cst)) {
     forward_stash(owner);
-  } else if (!head && owner->fast_limit.load(std::memory_order_seq_cst) != 0) {
-    owner->request_attention();
+  } else if (!head) {
+    owner->request_attention_in_time();
   }
 }
 

@@ -48,10 +48,11 @@ inline Span* span_record(char* base, size_t offset) {
 
 // The first block of a bin; null if there is none.
 [[gnu::always_inline]] inline void* take(Heap* heap, size_t bin) {
-  Block* const block = heap->heads[bin];
+  void* block = heap->heads[bin];
+  arch::keep_for_return(block);
   if (!block) [[unlikely]] return nullptr;
   bin = same_index(bin);
-  heap->heads[bin] = block->next;
+  heap->heads[bin] = static_cast<Block*>(block)->next;
   ++heap->rooms[bin];
   return block;
 }
@@ -62,7 +63,7 @@ class Hz4 {
 
   static void* allocate(size_t size) noexcept {
     Heap* const heap = thread_heap;
-    if (size <= heap->fast_limit.load(std::memory_order_relaxed)) [[likely]] {
+    if (!arch::is_above(size, heap->fast_limit)) [[likely]] {
       if (void* const block = take(heap, heap->small_bin(size))) [[likely]] return block;
     }
     return allocate_slow(size);
