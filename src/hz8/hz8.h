@@ -71,7 +71,7 @@ class Hz8 {
 
   static void* allocate(size_t size) noexcept {
     Heap* const heap = thread_heap;
-    if (!arch::is_above(size, heap->fast_limit)) [[likely]] {
+    if (size <= heap->fast_limit.load(std::memory_order_relaxed)) [[likely]] {
       if (void* const slot = take_slot(*small_bin(heap, size))) [[likely]] return slot;
     }
     return allocate_slow(size);
