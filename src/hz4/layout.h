@@ -77,31 +77,13 @@ inline constexpr auto kBatches = [] {
 }();
 inline uint32_t batch_of(uint32_t size_class) { return kBatches[size_class]; }
 
-// Where the blocks of a class begin in their run. Above a page they begin a cache line before a page boundary, but for the powers of two, which serve
-// who asks for alignment: sizes grow by a page at most up to 64 KiB, so that the end of a block is nearly always on the page on which the next block
-// begins, and a block of which few pages are used takes one page less.
-inline constexpr size_t kShift = 64;
-constexpr bool is_shifted(uint32_t size_class) {
-  const mem::SizeClass& geometry = mem::kSizeClasses[size_class];
-  return geometry.slot_bytes > mem::kSmallLimit && !is_power_of_two(geometry.slot_bytes) && geometry.first_slot >= kShift;
-}
+// Blocks above a page are shifted against the pages (mem/size_classes.h).
+inline constexpr uint32_t kShiftedFrom = mem::kSmallClassCount;
 inline constexpr auto kFirstBlocks = [] {
   std::array<uint32_t, mem::kClassCount> table{};
-  for (uint32_t c = 0; c < mem::kClassCount; ++c) {
-    table[c] = mem::kSizeClasses[c].first_slot - static_cast<uint32_t>(is_shifted(c) ? kShift : 0);
-  }
+  for (uint32_t c = 0; c < mem::kClassCount; ++c) table[c] = mem::shifted_first_slot(c, kShiftedFrom);
   return table;
 }();
-
-// The smallest class whose blocks are all aligned to `alignment` and hold `size`; kClassCount if none does.
-constexpr uint32_t aligned_class_of(size_t alignment, size_t size) {
-  uint32_t c = mem::aligned_class_of(alignment, size);
-  while (c < mem::kClassCount &&
-         !(is_aligned(mem::kSizeClasses[c].slot_bytes, alignment) && (alignment <= kShift || !is_shifted(c)))) {
-    ++c;
-  }
-  return c;
-}
 
 // Blocks above this have no room in bins. A thread holds one of each such class where another can take it away if the thread sleeps.
 inline constexpr size_t kMaxBinnedBytes = size_t{64} << 10;

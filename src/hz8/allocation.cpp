@@ -213,7 +213,7 @@ void* Hz8::allocate_aligned(size_t alignment, size_t size) noexcept {
   if (alignment <= mem::kMinAlignment) return allocate(size);
   Heap* const heap = attentive_heap();
   if (!heap) return core::out_of_memory();
-  const uint32_t size_class = mem::aligned_class_of(alignment, size);
+  const uint32_t size_class = mem::aligned_class_of(alignment, size, kShiftedFrom);
   if (size_class == mem::kClassCount) return allocate_large(heap, size, alignment, /*zeroed=*/false);
   void* const block = size_class < mem::kSmallClassCount ? allocate_small(heap, size_class)
                                                          : allocate_medium(heap, size_class).address;

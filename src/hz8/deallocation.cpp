@@ -135,7 +135,7 @@ Position locate(const void* address) {
   }
   const mem::SlotPosition position = mem::slot_position(
       static_cast<size_t>(static_cast<const char*>(address) - at.span->first_slot), at.span->reciprocal);
-  at.exact = position.exact;
+  at.exact = position.exact && position.slot < at.span->slot_count;
   at.slot = position.slot;
   return at;
 }
@@ -161,7 +161,8 @@ Classification Hz8::classify(const void* address) noexcept {
     const bool is_free = ((word >> (at.slot % 64)) & 1) != 0 || is_pending(span, at.slot);
     result.verdict = is_free ? Verdict::kFreed : Verdict::kValid;
   } else {
-    result.verdict = static_cast<const char*>(address) < span->first_slot ? Verdict::kTailSlack : inside;
+    const char* const end = span->first_slot + size_t{span->slot_count} * span->slot_bytes;
+    result.verdict = address < span->first_slot || address >= end ? Verdict::kTailSlack : inside;
   }
   return result;
 }

@@ -113,11 +113,11 @@ TEST_F(Hz4Test, EveryAlignmentHasAClassThatKeepsIt) {
 TEST_F(Hz4Test, LargerBlocksShareTheirLastPage) {
   const size_t page = os::page_bytes();
   for (uint32_t c = mem::class_of(20000); c < mem::class_of(65536); ++c) {
-    if (!is_shifted(c)) continue;
+    if (!mem::is_shifted(c, kShiftedFrom)) continue;
     const uintptr_t first = kFirstBlocks[c];
     const uintptr_t second = first + mem::slot_bytes_of(c);
     EXPECT_EQ((second - 1) / page, second / page) << mem::slot_bytes_of(c);
-    EXPECT_TRUE(is_aligned(first, kShift));
+    EXPECT_TRUE(is_aligned(first, mem::kShift));
   }
 }
 

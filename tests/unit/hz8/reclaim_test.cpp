@@ -14,7 +14,7 @@ namespace {
 char* allocate(size_t bytes) { return static_cast<char*>(Hz8::allocate(bytes)); }
 
 TEST_F(Hz8Test, MediumSlotsAreMarkedByWhatIsBehindThem) {
-  constexpr size_t kBytes = 40960;
+  constexpr size_t kBytes = 65536;  // a power of two: a slot has its pages for itself
   char* const kept = allocate(kBytes);
   char* const block = allocate(kBytes);
   Span* const span = find_span(block);
