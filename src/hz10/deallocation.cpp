@@ -59,7 +59,7 @@ Classification Hz10::classify(const void* address) noexcept {
   const mem::SlotPosition at = position_in(span, address);
   if (at.exact) {
     result.verdict = is_free(span, at.slot) ? Verdict::kFreed : Verdict::kValid;
-  } else if (static_cast<const char*>(address) < span->first_slot) {
+  } else if (address < span->first_slot || at.slot >= span->slot_count) {
     result.verdict = Verdict::kTailSlack;
   } else {
     result.verdict = is_aligned(reinterpret_cast<uintptr_t>(address), mem::kMinAlignment) ? Verdict::kInterior : Verdict::kMisaligned;

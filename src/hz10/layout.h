@@ -151,6 +151,9 @@ struct Bins {
   uint16_t medium_bins[kMediumLimit / kMediumStep] = {};
 };
 
+// Slots above a page are shifted against the pages (mem/size_classes.h).
+inline constexpr uint32_t kShiftedFrom = mem::kSmallClassCount;
+
 // One thread's heap.
 struct Heap : Bins, core::ThreadHeap<Heap> {
   void** base[mem::kClassCount] = {};          // of each bin's array; its capacity is limit - base

@@ -94,7 +94,7 @@ Span* make_span(Depot& depot, char* run, uint32_t size_class) {
   const mem::SizeClass& geometry = mem::kSizeClasses[size_class];
   const uint32_t words = span->word_count();
   // Through atomics, here and where they change: classify() of a stale pointer may look.
-  span->first_slot = run + geometry.first_slot;
+  span->first_slot = run + mem::shifted_first_slot(size_class, kShiftedFrom);
   for (uint32_t i = 0; i < words; ++i) span->words()[i] = low_bits(span->slot_count - i * 64);
   span->summary = low_bits(words);
   span->free_count = span->slot_count;
@@ -181,7 +181,7 @@ size_t discard_free_pages(Span* span) {
     const uint32_t first = slot;
     while (slot < span->slot_count && is_set(slot)) ++slot;
     char* const start = first == 0 ? run : span->first_slot + size_t{first} * span->slot_bytes;
-    char* const end = span->first_slot + size_t{slot} * span->slot_bytes;
+    char* const end = slot == span->slot_count ? run + run_bytes(span) : span->first_slot + size_t{slot} * span->slot_bytes;
     bytes += mem::chunk_supply.discard(start, static_cast<size_t>(end - start));
   }
   if (bytes != 0) note_returned_pages(span);

@@ -19,11 +19,14 @@ inline Span* find_span(const void* address) {
 }
 
 // First byte and size of a span's run.
-inline char* run_of(const Span* span) { return span->first_slot - mem::kSizeClasses[span->size_class].first_slot; }
+inline char* run_of(const Span* span) { return span->first_slot - mem::shifted_first_slot(span->size_class, kShiftedFrom); }
 inline size_t run_bytes(const Span* span) { return mem::kChunkBytes << span->order; }
 
 inline mem::SlotPosition position_in(const Span* span, const void* address) {
-  return mem::slot_position(static_cast<size_t>(static_cast<const char*>(address) - span->first_slot), span->reciprocal);
+  mem::SlotPosition at =
+      mem::slot_position(static_cast<size_t>(static_cast<const char*>(address) - span->first_slot), span->reciprocal);
+  at.exact &= at.slot < span->slot_count;
+  return at;
 }
 
 // A racing look without the lock.

@@ -74,6 +74,25 @@ TEST_P(MisuseTest, PointersIntoBlocksThatGotIntoABinAreSeenWhenTheyComeBack) {
 
 INSTANTIATE_TEST_SUITE_P(Sizes, MisuseTest, testing::Values(64, 2048, 12000), testing::PrintToStringParamName());
 
+TEST_F(Hz10Test, ThePlaceBehindTheLastSlotIsNoBlock) {
+  size_t shifted = 0;
+  for (uint32_t c = kShiftedFrom; c < mem::kClassCount; ++c) {
+    char* const block = allocate(mem::slot_bytes_of(c));
+    const Span* const span = find_span(block);
+    char* const behind = span->first_slot + size_t{span->slot_count} * span->slot_bytes;
+    if (behind != run_of(span) + run_bytes(span)) {
+      ++shifted;
+      EXPECT_EQ(verdict(behind), Verdict::kTailSlack);
+      Hz10::thread_flush();  // no bin has room: the slow path looks
+      Hz10::deallocate(behind);
+      EXPECT_EQ(new_misuses(), 1u) << mem::slot_bytes_of(c);
+    }
+    Hz10::deallocate(block);
+  }
+  EXPECT_GT(shifted, 20u);
+  EXPECT_EQ(new_misuses(), 0u);
+}
+
 TEST_F(Hz10Test, PointersThatAreNoBlocksAreReportedAtOnce) {
   char* const block = allocate(2000);
   mem::Region* const region = mem::chunk_supply.find_region(block);
