@@ -58,7 +58,7 @@ bool use_next_word(Bin& bin, Span* span) {
 
 void install(Bin& bin, Span* span) {
   span->state = SpanState::kCurrent;
-  span->countdown = kNoEvent;
+  span->countdown = kQuietFrees;
   span->idle_ticks = 0;
   bin.span = span;
   [[maybe_unused]] const bool has_free_slots = use_next_word(bin, span);
@@ -161,7 +161,7 @@ void* allocate_large(Heap* heap, size_t size, size_t alignment, bool zeroed) {
 // The heap, having attended to what waits for it; null without memory.
 Heap* attentive_heap() {
   Heap* const heap = own_heap();
-  if (heap && heap->fast_limit.load(std::memory_order_relaxed) == 0) Care::attend(heap);
+  if (heap && heap->fast_limit.load(std::memory_order_relaxed) == 0 && !Care::skip_attention(heap)) Care::attend(heap);
   return heap;
 }
 
@@ -213,7 +213,7 @@ void* Hz8::allocate_aligned(size_t alignment, size_t size) noexcept {
   if (alignment <= mem::kMinAlignment) return allocate(size);
   Heap* const heap = attentive_heap();
   if (!heap) return core::out_of_memory();
-  const uint32_t size_class = mem::aligned_class_of(alignment, size);
+  const uint32_t size_class = mem::aligned_class_of(alignment, size, kShiftedFrom);
   if (size_class == mem::kClassCount) return allocate_large(heap, size, alignment, /*zeroed=*/false);
   void* const block = size_class < mem::kSmallClassCount ? allocate_small(heap, size_class)
                                                          : allocate_medium(heap, size_class).address;

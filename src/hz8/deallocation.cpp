@@ -15,8 +15,39 @@ namespace {
 // Slow events between looks at the clock: as many spans may become empty unnoticed by the timers.
 constexpr uint32_t kEventsPerLook = 16;
 
+// The same for frees of other threads' blocks, whose tokens have a timer of their own (hold).
+constexpr uint32_t kRemoteFreesPerLook = 64;
+
 void report(core::Misuse misuse, const char* operation, const void* address) {
   core::report_misuse(Hz8::kName, misuse, operation, address, Hz8::classify(address));
+}
+
+// Frees a slot of a span of another thread, or of none.
+void free_of_other(Span* span, uint64_t slot, void* block, const char* operation) {
+  const uint32_t size_class = span->size_class;  // before: afterwards the span may be given back
+  if (!remote_free(span, slot)) {
+    report(core::Misuse::kDoubleFree, operation, block);
+    return;
+  }
+  Heap* const heap = thread_heap;
+  if (heap != &no_heap) remember_remote_free(heap, span, size_class);
+  count_event(heap, kRemoteFreesPerLook);
+}
+
+// The usual case of it, without looking for the region: false, and nothing is done, if the block is not in the first chunk of a span that another
+// thread owns.
+bool free_of_other_thread(void* block, const char* operation) {
+  char* const base = mem::primary_base;
+  const size_t offset = static_cast<size_t>(static_cast<char*>(block) - base);
+  if (offset >= mem::primary_bytes) return false;
+  Span* const span = span_record(base, offset);
+  const Heap* const owner = span->owner.load(std::memory_order_relaxed);
+  if (!owner || owner == thread_heap) return false;
+  const mem::SlotPosition at = mem::slot_position(
+      static_cast<size_t>(static_cast<char*>(block) - span->first_slot), span->reciprocal);
+  if (!at.exact) return false;
+  free_of_other(span, at.slot, block, operation);
+  return true;
 }
 
 // A free that the fast path refused.
@@ -41,13 +72,7 @@ void deallocate_any(void* block, const char* operation) {
     return;
   }
   if (span->owner.load(std::memory_order_relaxed) != thread_heap) {
-    const uint32_t size_class = span->size_class;  // before: afterwards the span may be given back
-    if (!remote_free(span, at.slot)) {
-      report(core::Misuse::kDoubleFree, operation, block);
-      return;
-    }
-    if (thread_heap != &no_heap) remember_remote_free(thread_heap, span, size_class);
-    count_event(thread_heap, kEventsPerLook);
+    free_of_other(span, at.slot, block, operation);
     return;
   }
   // A chunk of our span that is not its first, or a span with pending bits.
@@ -61,7 +86,7 @@ void deallocate_any(void* block, const char* operation) {
 }  // namespace
 
 void deallocate_slow(void* block) noexcept {
-  if (block) deallocate_any(block, "free");
+  if (block && !free_of_other_thread(block, "free")) deallocate_any(block, "free");
 }
 
 void deallocate_sized_slow(void* block, size_t size) noexcept {
@@ -93,7 +118,8 @@ void free_event(Span* span) noexcept {
       break;
     }
     default:
-      span->countdown = kNoEvent;
+      span->countdown = kQuietFrees;
+      if (heap->tick_due != 0) Care::look_at_clock(heap);
       return;
   }
   heap->attention_skip.store(0, std::memory_order_relaxed);  // what just became free is to be looked at in time
@@ -109,7 +135,7 @@ Position locate(const void* address) {
   }
   const mem::SlotPosition position = mem::slot_position(
       static_cast<size_t>(static_cast<const char*>(address) - at.span->first_slot), at.span->reciprocal);
-  at.exact = position.exact;
+  at.exact = position.exact && position.slot < at.span->slot_count;
   at.slot = position.slot;
   return at;
 }
@@ -135,13 +161,14 @@ Classification Hz8::classify(const void* address) noexcept {
     const bool is_free = ((word >> (at.slot % 64)) & 1) != 0 || is_pending(span, at.slot);
     result.verdict = is_free ? Verdict::kFreed : Verdict::kValid;
   } else {
-    result.verdict = static_cast<const char*>(address) < span->first_slot ? Verdict::kTailSlack : inside;
+    const char* const end = span->first_slot + size_t{span->slot_count} * span->slot_bytes;
+    result.verdict = address < span->first_slot || address >= end ? Verdict::kTailSlack : inside;
   }
   return result;
 }
 
-size_t Hz8::usable_size(const void* address) noexcept {
-  const Classification found = classify(address);
+size_t usable_size_slow(const void* address) noexcept {
+  const Classification found = Hz8::classify(address);
   return found.verdict == Verdict::kValid ? found.usable_bytes : 0;
 }
 

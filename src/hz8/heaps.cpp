@@ -24,6 +24,7 @@ void HeapKind::start(Heap* heap) {
 }
 
 void HeapKind::end(Heap* heap) {
+  deliver_held(heap);
   collect_queue(heap, UINT32_MAX);
   for (uint32_t c = 0; c < mem::kClassCount; ++c) detach_bin(heap, c);
   for (List<Span>& partial : heap->partial) {
@@ -35,16 +36,13 @@ void HeapKind::end(Heap* heap) {
 // Delivers the tokens that were pushed to a heap that owns nothing any more: by threads that read the old owner before its spans became
 // orphans.
 void HeapKind::deliver_late(Heap* heap) {
-  // acquire: pairs with the push in deliver().
-  Span* chain = heap->queue.exchange(nullptr, std::memory_order_acquire);
-  while (chain) {
-    Span* const next = chain->queue_next;
-    deliver(chain);
-    chain = next;
-  }
+  // acquire: pairs with the push in deliver_chain().
+  deliver_chain(heap->queue.exchange(nullptr, std::memory_order_acquire));
 }
 
-bool HeapKind::has_queued(const Heap* heap) { return hz8::has_queued(heap); }
+bool HeapKind::has_queued(const Heap* heap) {
+  return hz8::has_queued(heap) || heap->held.load(std::memory_order_relaxed);
+}
 
 namespace {
 
@@ -54,6 +52,8 @@ void forget_contents(Heap* heap) {
   heap->full.reset();
   heap->carried = nullptr;
   heap->queue.store(nullptr, std::memory_order_relaxed);
+  heap->held.store(nullptr, std::memory_order_relaxed);
+  heap->held_bytes = 0;
   heap->runs.forget_after_fork();
 }
 
@@ -68,6 +68,8 @@ void forget_other_heaps_after_fork() {
   if (mine != &no_heap) {
     mine->carried = nullptr;
     mine->queue.store(nullptr, std::memory_order_relaxed);
+    mine->held.store(nullptr, std::memory_order_relaxed);
+    mine->held_bytes = 0;
   }
   // Whatever the other threads were doing, the spans are found by a walk over all runs, also when none of them had a heap: one may have held
   // a token. The walk must not change the runs it goes over: runs to give back are linked through their records and released afterwards.

@@ -10,6 +10,7 @@ struct HeapKind {
   using Heap = hz8::Heap;
   static constexpr size_t kRecordBytes = sizeof(Span);
   static constexpr size_t kFastLimit = mem::kSmallLimit;
+  static constexpr bool kCountsFrees = true;  // kQuietFrees
   static Heap*& mine() { return thread_heap; }
   static Heap& none() { return no_heap; }
   static void start(Heap* heap);

@@ -21,7 +21,7 @@
 #include <array>
 
 #include "common/core/line.h"
-#include "hz8/layout.h"
+#include "hz8/spans.h"
 
 namespace hakozuna::hz8 {
 
@@ -35,6 +35,7 @@ namespace hakozuna::hz8 {
 [[gnu::noinline]] void deallocate_slow(void* block) noexcept;
 [[gnu::noinline]] void deallocate_sized_slow(void* block, size_t size) noexcept;
 [[gnu::noinline]] void free_event(Span* span) noexcept;
+[[gnu::noinline]] size_t usable_size_slow(const void* address) noexcept;
 
 inline Span* span_record(char* base, size_t offset) {
   return reinterpret_cast<Span*>(base + (offset >> mem::kChunkShift) * sizeof(Span));
@@ -88,7 +89,12 @@ class Hz8 {
   static void* allocate_zeroed(size_t size) noexcept;
   static void* allocate_aligned(size_t alignment, size_t size) noexcept;
   static void* resize_without_copy(void* block, size_t size) noexcept;
-  static size_t usable_size(const void* address) noexcept;
+  // Some programs ask for each block they allocate or free.
+  static size_t usable_size(const void* address) noexcept {
+    const OwnSlot own = find_own_slot(address);
+    if (!own.span || is_free(own.span, own.slot)) [[unlikely]] return usable_size_slow(address);
+    return own.span->slot_bytes;
+  }
   static size_t good_size(size_t size) noexcept;
   static Classification classify(const void* address) noexcept;
   static void thread_flush() noexcept;
@@ -101,26 +107,38 @@ class Hz8 {
   static bool collect_class_statistics(size_t index, hakozuna_class_statistics& statistics) noexcept;
 
  private:
-  // Frees a block of a span of this thread; false, and nothing is done, if anything at all is special. The test of `size` folds away
-  // where it is 0.
-  [[gnu::always_inline]] static bool deallocate_own(void* block, size_t size) noexcept {
+  struct OwnSlot {
+    Span* span;
+    uint64_t slot;
+  };
+
+  // The slot that starts at the address, if it is one of a span of this thread and nothing at all is special; null if not.
+  [[gnu::always_inline]] static OwnSlot find_own_slot(const void* address) noexcept {
     char* const base = mem::primary_base;
-    const size_t offset = static_cast<size_t>(static_cast<char*>(block) - base);
-    if (offset >= mem::primary_bytes) [[unlikely]] return false;
+    const size_t offset = static_cast<size_t>(static_cast<const char*>(address) - base);
+    if (offset >= mem::primary_bytes) [[unlikely]] return {nullptr, 0};
     Span* const span = span_record(base, offset);
     // relaxed: equal to our heap only if this thread wrote it. Pending bits must be looked at before a free bit is set.
     const uintptr_t other_owner = reinterpret_cast<uintptr_t>(span->owner.load(std::memory_order_relaxed)) ^
                                   reinterpret_cast<uintptr_t>(thread_heap);
-    if ((other_owner | span->pending.load(std::memory_order_relaxed)) != 0) [[unlikely]] return false;
+    if ((other_owner | span->pending.load(std::memory_order_relaxed)) != 0) [[unlikely]] return {nullptr, 0};
     const mem::SlotPosition at = mem::slot_position(
-        static_cast<size_t>(static_cast<char*>(block) - span->first_slot), span->reciprocal);
-    if (!at.exact) [[unlikely]] return false;
-    if (size > span->slot_bytes) [[unlikely]] return false;
-    uint64_t* const word = span->free_bits + at.slot / 64;
+        static_cast<size_t>(static_cast<const char*>(address) - span->first_slot), span->reciprocal);
+    if (!at.exact) [[unlikely]] return {nullptr, 0};
+    return {span, at.slot};
+  }
+
+  // Frees a block of a span of this thread; false, and nothing is done, if anything at all is special. The test of `size` folds away
+  // where it is 0.
+  [[gnu::always_inline]] static bool deallocate_own(void* block, size_t size) noexcept {
+    const OwnSlot own = find_own_slot(block);
+    if (!own.span) [[unlikely]] return false;
+    if (size > own.span->slot_bytes) [[unlikely]] return false;
+    uint64_t* const word = own.span->free_bits + own.slot / 64;
     uint64_t bits = *word;
-    if (arch::test_and_set_bit(bits, at.slot)) [[unlikely]] return false;
+    if (arch::test_and_set_bit(bits, own.slot)) [[unlikely]] return false;
     *word = bits;
-    if (--span->countdown == 0) [[unlikely]] free_event(span);
+    if (--own.span->countdown == 0) [[unlikely]] free_event(own.span);
     return true;
   }
 };

@@ -47,6 +47,10 @@ enum class SpanState : uint8_t {
 // Threshold of Span::countdown that no program reaches: no event wanted.
 inline constexpr uint32_t kNoEvent = UINT32_MAX;
 
+// Frees into a current span until the owner looks whether its timer is due. A thread that was busy, and so is not armed, and becomes slow is late
+// by as many; they cost 0.01 instructions a free.
+inline constexpr uint32_t kQuietFrees = 1024;
+
 // The record of a chunk. For the first chunk of a span it describes the span; for its other chunks, and for chunks in no span, it is
 // all zero but for `head_distance`, so that no thread owns it and every pointer into them takes the slow path. Records are
 // never given back: a stale pointer to one reads a record.
@@ -58,7 +62,7 @@ struct alignas(128) Span {
   uint64_t* free_bits;          // (i) one word for each 64 slots; &one_word for spans of up to 64 slots
   uint64_t one_word;
   uint32_t countdown;           // owner; local frees until something may have to be done: a few for a full span, the allocated slots
-                                // of a partial one (it may be empty then), kNoEvent for a current one
+                                // of a partial one (it may be empty then), kQuietFrees for a current one
   uint32_t slot_bytes;          // (i)
   uint8_t size_class;           // (i)
   uint8_t order;                // (i)
@@ -74,6 +78,7 @@ struct alignas(128) Span {
   std::atomic<uint64_t>* pending_words;  // (i)
   Span* queue_next;             // of the token holder
   std::atomic<bool> queued;     // the token; seq_cst
+  bool pages_returned;          // of the token holder: some of pending slots have been since the span was last collected
   Span* next;                   // links of the list the state names
   Span* previous;
   // Owner. What must be marked resident before it is handed out, because some of its pages are not: for medium classes by slot (a subset of the
@@ -111,6 +116,15 @@ struct RemoteHints {
 inline constexpr uint32_t kFirstOneWordClass = mem::class_of(1024);
 static_assert(mem::kSizeClasses[kFirstOneWordClass].slot_count <= 64 && mem::kSizeClasses[kFirstOneWordClass - 1].slot_count > 64);
 
+// Bytes of spans whose tokens a thread holds before it delivers them. What is pending in them is out of their owners' sight.
+inline constexpr size_t kHeldBytes = 512 * 1024;
+
+// The classes from here on are shifted against the pages (mem/size_classes.h). Their runs have several chunks, and what looks like a slot behind the
+// last one is not in the first: the fast path, which knows only first chunks, need not compare with the number of slots.
+inline constexpr uint32_t kShiftedFrom = mem::class_of(mem::kChunkBytes / 4 + 1);
+static_assert(mem::run_order_of(kShiftedFrom) == 1 && mem::run_order_of(kShiftedFrom - 1) == 0);
+constexpr uint32_t first_slot_of(uint32_t size_class) { return mem::shifted_first_slot(size_class, kShiftedFrom); }
+
 // One thread's heap.
 struct Heap : core::ThreadHeap<Heap> {
   constexpr Heap() = default;
@@ -128,6 +142,11 @@ struct Heap : core::ThreadHeap<Heap> {
   // Spans with pending bits: pushed by any thread (compare-exchange, release), taken whole (exchange, acquire) by the owner or by
   // a purging thread that pushes them back.
   alignas(arch::kCacheLineBytes) std::atomic<Span*> queue{nullptr};
+
+  // Tokens this thread has taken and not delivered yet, linked by queue_next, so that a queue is touched once for many spans and their pending bits
+  // add up meanwhile. Pushed by the thread itself (compare-exchange, release), taken whole (exchange, acquire) by it or by a purging thread.
+  alignas(arch::kCacheLineBytes) std::atomic<Span*> held{nullptr};
+  size_t held_bytes = 0;  // owner; of the spans pushed to `held` since it was last delivered
 
   // The record this thread is about to take the token of (notify); its page is not returned meanwhile. seq_cst.
   std::atomic<Span*> notifying{nullptr};

@@ -3,6 +3,7 @@
 #include "hz8/allocation.h"
 #include "hz8/heaps.h"
 #include "hz8/reclaim.h"
+#include "hz8/remote.h"
 #include "hz8/spans.h"
 
 namespace hakozuna::hz8 {
@@ -83,14 +84,14 @@ bool collect_orphan(Span* span) {
     if (span->owner.load(std::memory_order_relaxed)) return false;
     const bool is_orphan = span->state == SpanState::kOrphan || span->state == SpanState::kOrphanFull;
     if (is_orphan) remove(span);
-    span->queued.store(false, std::memory_order_seq_cst);  // before looking: see notify()
+    const bool pages_returned = turn_token_back(span);
     if (!is_orphan) {
       // A span given back before this late token. It may be in use again by now, and a free may have relied on the token.
       if (span->pending.load(std::memory_order_seq_cst) == 0) return true;
       return span->queued.exchange(true, std::memory_order_seq_cst);
     }
     collect_pending(span);
-    note_returned_pages(span);
+    if (pages_returned) note_returned_pages(span);
     Heap* const heap = thread_heap;
     run = run_of(span);
     order = span->order;

@@ -30,6 +30,7 @@ bool detach_if_idle(Heap* heap, uint32_t size_class) {
 
 bool HeapKind::tick(Heap* heap) {
   bool more = false;
+  deliver_held(heap);
   collect_queue(heap, UINT32_MAX);
   for (uint32_t c = 0; c < mem::kClassCount; ++c) {
     more |= detach_if_idle(heap, c);
@@ -55,6 +56,7 @@ void count_event(Heap* heap, uint32_t events_per_look) {
 
 size_t HeapKind::flush(Heap* heap) {
   size_t bytes = 0;
+  deliver_held(heap);
   collect_queue(heap, UINT32_MAX);
   for (uint32_t c = 0; c < mem::kClassCount; ++c) {
     detach_bin(heap, c);

@@ -23,7 +23,7 @@ size_t discard_slots(Span* span, IsFree&& is_free) {
     const uint32_t first = slot;
     while (slot < span->slot_count && is_free(slot)) ++slot;
     char* const start = first == 0 ? run : span->first_slot + size_t{first} * span->slot_bytes;
-    char* const end = span->first_slot + size_t{slot} * span->slot_bytes;
+    char* const end = slot == span->slot_count ? run + run_bytes(span) : span->first_slot + size_t{slot} * span->slot_bytes;
     bytes += mem::chunk_supply.discard(start, static_cast<size_t>(end - start));
   }
   return bytes;

@@ -11,6 +11,9 @@ namespace hakozuna::hz8 {
 
 bool remote_free(Span* span, uint64_t slot) {
   const uint64_t bit = uint64_t{1} << (slot % 64);
+  // Both lines are probably in the owner's cache: the second is under way while the first is waited for.
+  std::atomic<uint64_t>* const pending = span->has_one_word() ? &span->pending : &span->pending_words[slot / 64];
+  arch::prefetch_for_write(pending);
   // A racing read of the owner's word, but not of our bit: while the block is allocated nobody changes it. On a double free any answer
   // that is not "free" is caught by the pending bit or when it is collected.
   if (racing_read(span->free_bits[slot / 64]) & bit) return false;
@@ -33,13 +36,23 @@ namespace {
 // Threads without a heap that are in notify().
 constinit std::atomic<uint32_t> notifying_without_heap{0};
 
-void take_token_and_deliver(Span* span) {
+// Takes the span's token; false if it is somebody else's to deliver.
+bool take_token(Span* span) {
   // A late thread may find the span given back. Nothing is pending then, and its record may be about to become zeros again.
-  if (racing_read(span->state) == SpanState::kNone) return;
+  if (racing_read(span->state) == SpanState::kNone) return false;
   // If it is queued, whoever takes it off turns the token back before looking, and finds our bit.
-  if (!span->queued.load(std::memory_order_seq_cst) && !span->queued.exchange(true, std::memory_order_seq_cst)) {
-    deliver(span);
-  }
+  return !span->queued.load(std::memory_order_seq_cst) && !span->queued.exchange(true, std::memory_order_seq_cst);
+}
+
+void hold(Heap* heap, Span* span) {
+  Span* head = heap->held.load(std::memory_order_relaxed);
+  do {
+    span->queue_next = head;
+    // release: publishes queue_next to who takes the chain.
+  } while (!heap->held.compare_exchange_weak(head, span, std::memory_order_release, std::memory_order_relaxed));
+  if (!head) Care::arm(heap);  // delivered by the timer, if nothing else comes
+  heap->held_bytes += run_bytes(span);
+  if (heap->held_bytes >= kHeldBytes) deliver_held(heap);
 }
 
 }  // namespace
@@ -48,14 +61,16 @@ void notify(Span* span) {
   Heap* const heap = thread_heap;
   if (heap == &no_heap) {
     notifying_without_heap.fetch_add(1, std::memory_order_seq_cst);
-    take_token_and_deliver(span);
+    if (take_token(span)) deliver(span);
     notifying_without_heap.fetch_sub(1, std::memory_order_seq_cst);
     return;
   }
-  // Announced before the state is looked at; may_discard_records() looks at the announcements after the state has become kNone.
+  // Announced before the state is looked at; may_discard_records() looks at the announcements after the state has become kNone, and at the
+  // tokens.
   heap->notifying.store(span, std::memory_order_seq_cst);
-  take_token_and_deliver(span);
+  const bool taken = take_token(span);
   heap->notifying.store(nullptr, std::memory_order_release);
+  if (taken) hold(heap, span);
 }
 
 bool may_discard_records(char* first_record, size_t count) {
@@ -74,23 +89,45 @@ bool may_discard_records(char* first_record, size_t count) {
 }
 
 void deliver(Span* span) {
-  for (;;) {
+  span->queue_next = nullptr;
+  deliver_chain(span);
+}
+
+void deliver_chain(Span* chain) {
+  while (chain) {
     // acquire: pairs with the release that made it the owner's.
-    Heap* const owner = span->owner.load(std::memory_order_acquire);
+    Heap* const owner = chain->owner.load(std::memory_order_acquire);
+    Span* last = chain;
     if (!owner) {
-      if (collect_orphan(span)) return;
-      continue;  // adopted meanwhile
+      Span* const next = chain->queue_next;  // before: the next holder's afterwards
+      if (collect_orphan(chain)) chain = next;  // else adopted meanwhile
+      continue;
     }
+    while (last->queue_next && last->queue_next->owner.load(std::memory_order_acquire) == owner) last = last->queue_next;
+    Span* const next = last->queue_next;
     Span* head = owner->queue.load(std::memory_order_relaxed);
     do {
-      span->queue_next = head;
+      last->queue_next = head;
       // seq_cst: orders the push before the request for attention, against attend(), which withdraws the request before it looks at the
-      // queue. Includes the release that publishes queue_next.
-    } while (!owner->queue.compare_exchange_weak(head, span, std::memory_order_seq_cst,
+      // queue. Includes the release that publishes the links.
+    } while (!owner->queue.compare_exchange_weak(head, chain, std::memory_order_seq_cst,
                                                  std::memory_order_relaxed));
-    if (!head) owner->request_attention();
-    return;
+    if (!head) owner->request_attention_in_time();
+    chain = next;
   }
+}
+
+void deliver_held(Heap* heap) {
+  heap->held_bytes = 0;
+  // acquire: pairs with hold().
+  deliver_chain(heap->held.exchange(nullptr, std::memory_order_acquire));
+}
+
+bool turn_token_back(Span* span) {
+  const bool pages_returned = span->pages_returned;
+  span->pages_returned = false;
+  span->queued.store(false, std::memory_order_seq_cst);
+  return pages_returned;
 }
 
 void collect_queue(Heap* heap, uint32_t budget) {
@@ -109,10 +146,10 @@ void collect_queue(Heap* heap, uint32_t budget) {
       span = next;
       continue;
     }
-    span->queued.store(false, std::memory_order_seq_cst);  // before looking: see notify(). queue_next belongs to the next holder now
+    const bool pages_returned = turn_token_back(span);
     const uint32_t freed = collect_pending(span);
     core::count(heap->remote_frees, freed);
-    note_returned_pages(span);  // another thread may have returned those of pending slots
+    if (pages_returned) note_returned_pages(span);
     if (span->state == SpanState::kCurrent) {
       use_word_again(heap->bins[span->size_class]);
     } else {
@@ -190,14 +227,17 @@ class PendingBits {
 // Returns the pages of another thread's heap that hold nothing but pending slots. Its owner may be asleep for ever; the tokens of its queue,
 // which this thread takes meanwhile, keep it from collecting them.
 size_t HeapKind::serve_sleeping(Heap* heap) {
-  // acquire: as in collect_queue().
+  // acquire: pairs with hold(); then as in collect_queue().
+  deliver_chain(heap->held.exchange(nullptr, std::memory_order_acquire));
   Span* span = heap->queue.exchange(nullptr, std::memory_order_acquire);
   size_t bytes = 0;
   while (span) {
     Span* const next = span->queue_next;
     {
       const PendingBits pending(span);
-      bytes += discard_slots(span, [&pending](uint32_t slot) { return pending.has(slot); });
+      const size_t returned = discard_slots(span, [&pending](uint32_t slot) { return pending.has(slot); });
+      if (returned != 0) span->pages_returned = true;
+      bytes += returned;
     }
     deliver(span);
     span = next;

@@ -8,7 +8,7 @@ namespace hakozuna::hz8 {
 // Frees a slot of a span of another thread, or of none. False if it was free or pending already.
 bool remote_free(Span* span, uint64_t slot);
 
-// Sees to it that the span, which has something pending, is on its owner's queue.
+// Sees to it that the span, which has something pending, gets on its owner's queue: at once, or when the thread has held its token for a while.
 void notify(Span* span);
 
 // Whether no thread is about to take the token of one of these records, which are of free chunks, and none has it: the supply may then return
@@ -17,6 +17,16 @@ bool may_discard_records(char* first_record, size_t count);
 
 // Passes a span's token on: to the queue of its owner, or, for an orphan, by collecting it at once.
 void deliver(Span* span);
+
+// The same for a chain of spans linked by queue_next; null is an empty one.
+void deliver_chain(Span* chain);
+
+// Delivers the tokens the calling thread holds.
+void deliver_held(Heap* heap);
+
+// Gives up a token that the caller holds, which is done before looking at what is pending: see notify(). The next holder may have queue_next and
+// pages_returned from then on. Returns the latter as it was.
+bool turn_token_back(Span* span);
 
 inline bool has_queued(const Heap* heap) {
   return heap->carried || heap->queue.load(std::memory_order_relaxed);

@@ -69,7 +69,7 @@ Span* find_span(const void* address) {
 }
 
 char* run_of(const Span* span) {
-  return span->first_slot - mem::kSizeClasses[span->size_class].first_slot;
+  return span->first_slot - first_slot_of(span->size_class);
 }
 
 bool make_span(char* run, uint32_t size_class, Heap* heap) {
@@ -89,7 +89,7 @@ bool make_span(char* run, uint32_t size_class, Heap* heap) {
   }
   for (uint32_t i = 0; i < words; ++i) span->free_bits[i] = low_bits(geometry.slot_count - i * 64);
   span->pending.store(0, std::memory_order_relaxed);
-  span->first_slot = run + geometry.first_slot;
+  span->first_slot = run + first_slot_of(size_class);
   span->reciprocal = geometry.reciprocal;
   span->countdown = kNoEvent;
   span->slot_bytes = geometry.slot_bytes;
@@ -98,6 +98,7 @@ bool make_span(char* run, uint32_t size_class, Heap* heap) {
   span->order = static_cast<uint8_t>(geometry.order);
   span->idle_ticks = 0;
   span->queue_next = nullptr;
+  span->pages_returned = false;
   span->next = nullptr;
   span->previous = nullptr;
   span->unmarked = 0;

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <vector>
 
 #include "support/line_under_test.h"
 #include "support/opaque.h"
@@ -29,6 +30,12 @@ class OtherNames : public ::testing::Test {
     ASSERT_NE(block, nullptr);
     EXPECT_EQ(api().classify(block), HAKOZUNA_VALID);
     std::free(block);
+  }
+
+  static uint64_t returned_bytes() {
+    hakozuna_statistics all;
+    EXPECT_EQ(api().get_statistics(&all, sizeof all), 0);
+    return all.returned;
   }
 };
 
@@ -97,6 +104,30 @@ TEST_F(OtherNames, BlocksOfTheCLibraryAreOurs) {
   for (int i = 0; i < 10'000; ++i) std::fprintf(stream, "%d\n", i);
   std::fclose(stream);
   expect_ours_and_free(memory);
+}
+
+// What a program that was built for jemalloc does to have free memory returned.
+TEST_F(OtherNames, JemallocsPurgeReturnsMemory) {
+  constexpr size_t kBlocks = 2000;
+  constexpr size_t kSize = 10'000;
+  auto* mallctl = find<int(const char*, void*, size_t*, void*, size_t)>("mallctl");
+  ASSERT_NE(mallctl, nullptr);
+  for (const char* name : {"arena.0.purge", "arena.4096.purge", "arena.12.decay"}) {
+    std::vector<void*> blocks;
+    for (size_t i = 0; i < kBlocks; ++i) {
+      blocks.push_back(opaque(std::malloc(kSize)));
+      ASSERT_NE(blocks.back(), nullptr);
+      fill_pattern(blocks.back(), kSize, i);
+    }
+    for (void* block : blocks) std::free(block);
+    const uint64_t before = returned_bytes();
+    EXPECT_EQ(mallctl(name, nullptr, nullptr, nullptr, 0), 0) << name;
+    EXPECT_GT(returned_bytes(), before + kBlocks * kSize / 2) << name;
+  }
+  for (const char* name : {"arena.purge", "arena..purge", "arena.0.purges", "arena.x.purge", "version", ""}) {
+    EXPECT_EQ(mallctl(name, nullptr, nullptr, nullptr, 0), ENOENT) << name;
+  }
+  EXPECT_EQ(mallctl(nullptr, nullptr, nullptr, nullptr, 0), ENOENT);
 }
 
 TEST_F(OtherNames, NoneIsTheCLibrarysOwn) {

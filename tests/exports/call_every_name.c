@@ -139,6 +139,11 @@ static void call_trim(const char* name) {
   const int returned = ((int (*)(size_t))find(name))(0);
   CHECK(returned == 0 || returned == 1, name);
 }
+static void call_mallctl(const char* name) {
+  int (*const control)(const char*, void*, size_t*, void*, size_t) = (int (*)(const char*, void*, size_t*, void*, size_t))find(name);
+  CHECK(control("arena.0.purge", NULL, NULL, NULL, 0) == 0, name);
+  CHECK(control("arena.0", NULL, NULL, NULL, 0) == ENOENT, name);
+}
 static void call_malloc_info(const char* name) {
   char text[8] = "";
   FILE* const stream = fmemopen(text, sizeof text, "w");
@@ -238,6 +243,7 @@ static const struct {
     {"mallopt", call_mallopt},
     {"malloc_trim", call_trim},
     {"malloc_info", call_malloc_info},
+    {"mallctl", call_mallctl},
     {"malloc_stats", call_malloc_stats},
     {"__libc_malloc", call_size},
     {"__libc_free", call_block},

@@ -43,15 +43,15 @@ std::string line_name();
 // The misuse a line detects exactly, at every occurrence. Its own documentation promises it; these
 // tests hold it to that.
 struct Detection {
-  bool double_free;         // by the thread that owns the block
-  bool remote_double_free;  // any mix of threads
-  bool orphan_double_free;  // after the owner has ended
-  bool interior_pointer;
-  bool misaligned_pointer;
-  bool tail_slack;
-  bool metadata_pointer;
-  bool wrong_size;      // sized free with a size of another class
-  bool exact_classify;  // classify() tells a freed slot from an allocated one
+  bool double_free = false;         // by the thread that owns the block
+  bool remote_double_free = false;  // any mix of threads
+  bool orphan_double_free = false;  // after the owner has ended
+  bool interior_pointer = false;
+  bool misaligned_pointer = false;
+  bool tail_slack = false;
+  bool metadata_pointer = false;
+  bool wrong_size = false;      // sized free with a size of another class
+  bool exact_classify = false;  // classify() tells a freed slot from an allocated one
 };
 const Detection& detection();
 

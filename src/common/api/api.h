@@ -10,6 +10,7 @@
 //   cxx_runtime.h         the parts of the C++ runtime we use, if the program has one
 //   call_new_handler.cpp  a new-handler called where an exception must not get out
 //   glibc_extras.cpp      malloc_usable_size, malloc_trim, mallinfo, mallopt, malloc_info, malloc_stats
+//   jemalloc_controls.cpp mallctl, as far as it asks for memory to be returned
 //   public_functions.cpp  hakozuna/hakozuna.h
 //   lifecycle.cpp         start, fork, exit
 //   statistics.h          the statistics in all their forms

@@ -27,6 +27,9 @@
 //   size_t serve_sleeping(Heap*)   returns what can be returned of an absent owner's heap; the bytes
 //   bool purge_orphans(now, delay) returns pages of spans without an owner; whether there is more to do later
 //   size_t discard_orphan_pages()  the same at once; the bytes
+//   kCountsFrees                   if it exists: frees into what is allocated from are slow events too, one in many. Then a busy thread need not
+//                                  stay armed: see attend()
+//   kLeavesMemoryToOthers          if it exists: what is warm when a thread ends waits for the others and the timers
 #pragma once
 
 #include "common/core/options.h"
@@ -73,6 +76,12 @@ class HeapCare {
     if (skip == 0) return false;
     heap->attention_skip.store(skip - 1, std::memory_order_relaxed);
     return true;
+  }
+
+  // Has the timer run, and the owner look at it: there is something to do later. Owner.
+  static void arm(Heap* heap) {
+    if (heap->tick_due == 0) heap->tick_due = os::coarse_milliseconds() + tick_ms();
+    heap->fast_limit.store(0, std::memory_order_relaxed);  // our own: attend() runs on this thread
   }
 
   // What a slow path does now and then: arms the timer, does what is due.
@@ -172,7 +181,7 @@ void HeapCare<Kind>::end_own_heap() {
   // What this thread kept warm is of no use to it any more, and what the last one gives up is of none to others.
   if (registry.at_most_one_serves()) {
     mem::chunk_supply.settle(retain_bytes());
-  } else {
+  } else if constexpr (!requires { Kind::kLeavesMemoryToOthers; }) {
     mem::chunk_supply.purge(0, 0, retain_bytes());
   }
 }
@@ -205,7 +214,12 @@ void HeapCare<Kind>::attend(Heap* heap) {
   if (heap->tick_due != 0 && now >= heap->tick_due) tick(heap, now);
   const bool shared = purge_shared(now);
   if (heap->tick_due == 0 && !shared) return;
-  heap->attention_step = busy ? heap->attention_step * 2 : 1;
+  // A thread that has just served all these allocations within one tick of the clock will soon pass a slow event, which arms it again. Not while
+  // memory waits for no more than a look at the clock: the next allocation may be the last for long.
+  if constexpr (requires { Kind::kCountsFrees; }) {
+    if (busy && !shared && heap->attention_step == kLongestSkip) return;
+  }
+  heap->attention_step = busy ? heap->attention_step * 8 : 1;
   if (heap->attention_step > kLongestSkip) heap->attention_step = kLongestSkip;
   heap->attention_skip.store(heap->attention_step - 1, std::memory_order_relaxed);
   heap->fast_limit.store(0, std::memory_order_relaxed);  // stay armed; a concurrent request says the same
@@ -218,8 +232,9 @@ void HeapCare<Kind>::look_at_clock(Heap* heap) {
   heap->seen_at.store(now, std::memory_order_relaxed);
   if (heap->tick_due != 0 && now >= heap->tick_due) tick(heap, now);
   purge_shared(now);
-  if (heap->tick_due == 0) heap->tick_due = now + tick_ms();
-  heap->fast_limit.store(0, std::memory_order_relaxed);  // our own: attend() runs on this thread
+  // How busy it is has to show anew.
+  if (heap->fast_limit.load(std::memory_order_relaxed) != 0) heap->attention_step = 1;
+  arm(heap);
 }
 
 template <class Kind>

@@ -26,6 +26,12 @@ struct ThreadHeap {
     fast_limit.store(0, std::memory_order_seq_cst);
   }
 
+  // The same for what can wait the few allocations until an armed owner looks anyway. seq_cst: what was published before is in front of the load,
+  // so that an owner whose 0 is seen here will find it after withdrawing that.
+  void request_attention_in_time() {
+    if (fast_limit.load(std::memory_order_seq_cst) != 0) request_attention();
+  }
+
   // Requests above this take the slow path: the line's largest fast size, or 0 when the heap has something to attend to. Any thread may set it
   // to 0; the owner sets it back before it looks.
   std::atomic<size_t> fast_limit{0};
@@ -97,6 +103,14 @@ class HeapRegistry {
   void for_each_ended(Visitor&& visit) {
     os::LockGuard guard(lock_);
     for (Heap* heap = ended_.first(); heap; heap = heap->next) visit(heap);
+  }
+
+  // For who forks: calls visit(heap) for every heap there is, the ended ones too. The caller has the lock.
+  template <class Visitor>
+  void for_each_under_lock(Visitor&& visit) {
+    for (const List<Heap>* list : {&serving_, &ended_}) {
+      for (Heap* heap = list->first(); heap; heap = heap->next) visit(heap);
+    }
   }
 
   // A heap whose thread ended without notice, the caller's from now on; null if there is none.

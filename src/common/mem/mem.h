@@ -2,6 +2,7 @@
 //
 //   budget.h         how much is mapped, and the limit
 //   metadata.h       memory for our own records
+//   bitmap_pool.h    bitmaps of spans of many slots
 //   page_map.h       which large block or region an address belongs to
 //   size_classes.h   request size -> class -> geometry of a run
 //   regions.h        address space, and a record for each 64 KiB chunk of it
@@ -12,6 +13,7 @@
 //   large_blocks.h   blocks above the size classes, each a mapping of its own
 #pragma once
 
+#include "common/mem/bitmap_pool.h"
 #include "common/mem/budget.h"
 #include "common/mem/chunk_supply.h"
 #include "common/mem/free_runs.h"

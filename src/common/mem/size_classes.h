@@ -125,4 +125,27 @@ static_assert(kClassCount <= 256, "classes fit a byte");
 static_assert(slot_bytes_of(kClassCount - 1) == kMaxSlotBytes);
 static_assert(kSmallClassCount == 48);
 
+// A line may shift the slots of larger classes: they begin this much before a page boundary, and end as much before their run does. Sizes grow by a
+// page at most up to 64 KiB, so the end of a block is nearly always on the page on which the next block begins, and a block of which few pages are used
+// takes one page less. Not the powers of two, which serve who asks for alignment. What lies behind the last slot is one byte that looks like a slot's first:
+// who looks a slot up compares it with their number.
+inline constexpr size_t kShift = 64;
+
+// The classes from `shifted_from` on are shifted, where the remainder has room for it.
+constexpr bool is_shifted(uint32_t size_class, uint32_t shifted_from) {
+  const SizeClass& geometry = kSizeClasses[size_class];
+  return size_class >= shifted_from && !is_power_of_two(geometry.slot_bytes) && geometry.first_slot >= kShift;
+}
+constexpr uint32_t shifted_first_slot(uint32_t size_class, uint32_t shifted_from) {
+  return kSizeClasses[size_class].first_slot - static_cast<uint32_t>(is_shifted(size_class, shifted_from) ? kShift : 0);
+}
+constexpr uint32_t aligned_class_of(size_t alignment, size_t size, uint32_t shifted_from) {
+  uint32_t c = aligned_class_of(alignment, size);
+  while (c < kClassCount && !(is_aligned(kSizeClasses[c].slot_bytes, alignment) &&
+                              (alignment <= kShift || !is_shifted(c, shifted_from)))) {
+    ++c;
+  }
+  return c;
+}
+
 }  // namespace hakozuna::mem

@@ -10,12 +10,16 @@ namespace hakozuna::os {
 
 enum class Rank : uint8_t {
   kHeapRegistry = 1,  // the list of thread heaps
+  kHeap,              // the spans of one heap, in lines where others may be at them
   kOrphans,           // spans whose thread has ended
+  kDepots,            // the spans of a class that all threads share; a lock for each class
+  kExchange,          // free blocks between threads
   kRunCache,          // one heap's cache of empty runs
   kLargeBlocks,
   kChunkSupply,
   kPageMap,
   kBitmaps,  // recycled span bitmaps
+  kDoors,    // the table of doors, when it grows
   kMetadata,
 };
 
@@ -40,6 +44,18 @@ class Lock {
     // release: what was done under the lock is seen by the next holder.
     if (word_.exchange(kFree, std::memory_order_release) == kHeldWithWaiters) wake();
   }
+
+  // Locks of one rank, held together by who forks: taken under a lock of lower rank, so that nobody else takes several of them, and before any of a
+  // higher one.
+  void lock_sibling() {
+    lock();
+    note_unlock();
+  }
+  void unlock_sibling() {
+    // release: as unlock().
+    if (word_.exchange(kFree, std::memory_order_release) == kHeldWithWaiters) wake();
+  }
+  void reset_sibling_after_fork() { word_.store(kFree, std::memory_order_relaxed); }
 
   // In a forked child, where the holder and the waiters are gone: the lock is free again. The forking thread held it.
   void reset_after_fork() {

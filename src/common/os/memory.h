@@ -28,6 +28,9 @@ void unmap(void* address, size_t bytes);
 // Gives the memory behind a committed range back now: RSS falls at once, and the pages read as zero when touched again.
 void discard(void* address, size_t bytes);
 
+// Backs a committed range with memory now, which is cheaper than a fault for each page. False if the system cannot: nothing is lost then.
+bool populate(void* address, size_t bytes);
+
 // Resizes a mapping made by map(), moving its pages to another address at that alignment if they must move. Null if it cannot be done;
 // the old mapping is then as it was. The new bytes are zero.
 void* remap(void* address, size_t old_bytes, size_t new_bytes, size_t alignment);

@@ -45,6 +45,7 @@ class Underlying {
 constinit Underlying next_free{"free"};
 constinit Underlying next_realloc{"realloc"};
 constinit Underlying next_usable_size{"malloc_usable_size"};
+constinit Underlying next_mallctl{"mallctl"};
 
 [[noreturn]] void fail_without_underlying(const char* operation, const void* block) {
   char line[160] = "hakozuna: ";
@@ -97,6 +98,13 @@ size_t underlying_usable_size(const void* block) {
       function ? reinterpret_cast<size_t (*)(const void*)>(function)(block) : 0;
   errno = saved_errno;
   return bytes;
+}
+
+void* underlying_mallctl() {
+  const int saved_errno = errno;
+  void* const function = next_mallctl.find();
+  errno = saved_errno;
+  return function;
 }
 
 uint64_t foreign_free_count() { return foreign_frees.load(std::memory_order_relaxed); }

@@ -21,6 +21,9 @@ namespace hakozuna::os {
 // 0 if there is no allocator underneath or it cannot say.
 [[gnu::cold, gnu::noinline]] size_t underlying_usable_size(const void* block);
 
+// jemalloc's control function, if jemalloc is underneath; else null.
+[[gnu::cold, gnu::noinline]] void* underlying_mallctl();
+
 // How many blocks underlying_free() was given so far.
 uint64_t foreign_free_count();
 

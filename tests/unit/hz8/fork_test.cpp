@@ -50,12 +50,30 @@ class ForkTest : public Hz8Test {
         blocks.push_back(static_cast<char*>(Hz8::allocate(16 + i * 29)));
         std::memset(blocks.back(), 1, 16 + i * 29);
       }
-      for (char* block : blocks) Hz8::deallocate(block);
+      for (char* block : blocks) free_and_deliver(block);
     };
     some();
     std::thread(some).join();
   }
 };
+
+TEST_F(ForkTest, TokensHeldAtTheForkAreNotLost) {
+  Worker owner;
+  Worker holder;
+  char* const of_main = static_cast<char*>(Hz8::allocate(2048));
+  char* const of_owner = static_cast<char*>(owner.allocate(2048));
+  char* const held_by_main = static_cast<char*>(owner.allocate(20000));
+  holder.deallocate(of_main);
+  holder.deallocate(of_owner);
+  Hz8::deallocate(held_by_main);
+  expect_in_child([&] {
+    exit_unless(!thread_heap->held.load() && thread_heap->held_bytes == 0, 1);
+    Hz8::trim(0);
+    for (const char* block : {of_main, of_owner, held_by_main}) exit_unless(!find_span(block), 2);
+    allocate_and_free();
+    exit_unless(identity_holds(), 3);
+  });
+}
 
 TEST_F(ForkTest, TheChildHasOneHeapAndTheBlocksOfAll) {
   Worker first;
@@ -82,9 +100,9 @@ TEST_F(ForkTest, TheChildHasOneHeapAndTheBlocksOfAll) {
     allocate_and_free();
     const uint64_t spans = statistics().spans;
     for (const std::vector<char*>& list : blocks) {
-      for (char* block : list) Hz8::deallocate(block);
+      for (char* block : list) free_and_deliver(block);
     }
-    Hz8::deallocate(mine);
+    free_and_deliver(mine);
     Hz8::trim(0);
     exit_unless(statistics().spans < spans, 5);
     exit_unless(statistics().live == 0 || statistics().spans != 0, 6);
@@ -92,9 +110,9 @@ TEST_F(ForkTest, TheChildHasOneHeapAndTheBlocksOfAll) {
     exit_unless(identity_holds(), 8);
     exit_unless(statistics().orphan_spans == 0, 9);
   });
-  Hz8::deallocate(mine);
+  free_and_deliver(mine);
   for (const std::vector<char*>& list : blocks) {
-    for (char* block : list) Hz8::deallocate(block);
+    for (char* block : list) free_and_deliver(block);
   }
 }
 
@@ -104,7 +122,7 @@ TEST_F(ForkTest, FreesOnTheWayArriveInTheChild) {
   const std::vector<char*> theirs = blocks_in_one_span(owner, 2048, 4);
   std::vector<char*> mine;
   for (int i = 0; i < 4; ++i) mine.push_back(static_cast<char*>(Hz8::allocate(64)));
-  Hz8::deallocate(theirs[0]);  // on the queue of another thread
+  free_and_deliver(theirs[0]);  // on the queue of another thread
   other.deallocate(mine[0]);   // on ours
   expect_in_child([&] {
     exit_unless(verdict(theirs[0]) == Verdict::kFreed, 1);
@@ -112,16 +130,16 @@ TEST_F(ForkTest, FreesOnTheWayArriveInTheChild) {
     collect_queue(thread_heap, UINT32_MAX);
     exit_unless(pending_slots(find_span(mine[1])) == 0, 3);
     for (size_t i = 1; i < 4; ++i) {
-      Hz8::deallocate(theirs[i]);
-      Hz8::deallocate(mine[i]);
+      free_and_deliver(theirs[i]);
+      free_and_deliver(mine[i]);
     }
     Hz8::trim(0);
     exit_unless(core::misuse_count() == misuses_, 4);
     exit_unless(!find_span(theirs[0]) && !find_span(mine[0]), 5);
   });
   for (size_t i = 1; i < 4; ++i) {
-    Hz8::deallocate(theirs[i]);
-    Hz8::deallocate(mine[i]);
+    free_and_deliver(theirs[i]);
+    free_and_deliver(mine[i]);
   }
 }
 
@@ -135,12 +153,12 @@ TEST_F(ForkTest, ATokenThatNobodyHoldsAnyMoreIsNotMissed) {
   expect_in_child([&] {
     exit_unless(pending_slots(span) == 0, 1);
     exit_unless(verdict(blocks[1]) == Verdict::kFreed, 2);
-    Hz8::deallocate(blocks[0]);
-    Hz8::deallocate(blocks[2]);
+    free_and_deliver(blocks[0]);
+    free_and_deliver(blocks[2]);
     exit_unless(find_span(blocks[0]) == nullptr, 3);
   });
   span->pending_words[slot / 64].store(0);
-  for (char* block : blocks) Hz8::deallocate(block);
+  for (char* block : blocks) free_and_deliver(block);
 }
 
 TEST_F(ForkTest, ALatePushIsNotDeliveredTwice) {
@@ -162,14 +180,14 @@ TEST_F(ForkTest, ALatePushIsNotDeliveredTwice) {
   expect_in_child([&] {
     exit_unless(pending_slots(span) == 0 && !span->queued, 1);
     Care::registry.for_each_ended([](const Heap* heap) { exit_unless(heap->queue.load() == nullptr, 2); });
-    Hz8::deallocate(blocks[0]);
-    Hz8::deallocate(blocks[2]);
+    free_and_deliver(blocks[0]);
+    free_and_deliver(blocks[2]);
     Care::reap();
     exit_unless(find_span(blocks[0]) == nullptr, 3);
   });
   Care::reap();
-  Hz8::deallocate(blocks[0]);
-  Hz8::deallocate(blocks[2]);
+  free_and_deliver(blocks[0]);
+  free_and_deliver(blocks[2]);
   living.deallocate(its_block);
 }
 
@@ -178,7 +196,7 @@ TEST_F(ForkTest, ACacheThatWasInUseIsUsableInTheChild) {
   Worker worker;
   Heap* const heap = worker.heap();
   worker.run([heap] {
-    Hz8::deallocate(Hz8::allocate(5000));
+    free_and_deliver(Hz8::allocate(5000));
     Hz8::thread_flush();
     heap->runs.lock().lock();
   });
@@ -187,7 +205,7 @@ TEST_F(ForkTest, ACacheThatWasInUseIsUsableInTheChild) {
       exit_unless(own_heap() == heap, 1);  // the record is used again
       void* const block = Hz8::allocate(5000);
       exit_unless(block != nullptr, 2);
-      Hz8::deallocate(block);
+      free_and_deliver(block);
       Hz8::thread_flush();
     }).join();
   });
@@ -199,7 +217,7 @@ TEST_F(ForkTest, RunsInTheCachesOfOthersAreNotLost) {
   worker.run([] {
     std::vector<void*> blocks;
     for (int i = 0; i < 200; ++i) blocks.push_back(Hz8::allocate(4096));
-    for (void* block : blocks) Hz8::deallocate(block);
+    for (void* block : blocks) free_and_deliver(block);
     for (uint32_t c = 0; c < mem::kClassCount; ++c) detach_bin(thread_heap, c);
   });
   ASSERT_GT(worker.heap()->runs.cached_count(), 0u);
@@ -233,7 +251,7 @@ TEST_F(ForkTest, WhileOthersAreBusy) {
             shared.pop_back();
           }
         }
-        Hz8::deallocate(other);
+        free_and_deliver(other);
         if (i % 512 == 0) Hz8::trim(0);
       }
     });
@@ -250,7 +268,7 @@ TEST_F(ForkTest, WhileOthersAreBusy) {
         blocks.push_back(static_cast<char*>(Hz8::allocate(16 + k * 29)));
         std::memset(blocks.back(), 1, 16 + k * 29);
       }
-      for (char* block : blocks) Hz8::deallocate(block);
+      for (char* block : blocks) free_and_deliver(block);
       Hz8::trim(0);
       _exit(statistics().threads == 1 ? 0 : 1);
     }
@@ -261,7 +279,7 @@ TEST_F(ForkTest, WhileOthersAreBusy) {
   }
   stop = true;
   for (std::thread& thread : threads) thread.join();
-  for (void* block : shared) Hz8::deallocate(block);
+  for (void* block : shared) free_and_deliver(block);
 }
 
 }  // namespace

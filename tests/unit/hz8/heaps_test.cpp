@@ -23,7 +23,7 @@ TEST_F(Hz8Test, ThreadsGetAHeapWithTheirFirstBlock) {
   const hakozuna_statistics before = statistics();
   on_new_thread([&] {
     EXPECT_EQ(thread_heap, &no_heap);
-    Hz8::deallocate(nullptr);
+    free_and_deliver(nullptr);
     EXPECT_EQ(thread_heap, &no_heap);
     errno = 66;
     void* const block = Hz8::allocate(0);
@@ -31,7 +31,7 @@ TEST_F(Hz8Test, ThreadsGetAHeapWithTheirFirstBlock) {
     EXPECT_NE(block, nullptr);
     EXPECT_NE(thread_heap, &no_heap);
     EXPECT_EQ(statistics().threads, before.threads + 1);
-    Hz8::deallocate(block);
+    free_and_deliver(block);
   });
   EXPECT_EQ(statistics().threads, before.threads);
   EXPECT_EQ(statistics().threads_total, before.threads_total + 1);
@@ -51,7 +51,7 @@ TEST_F(Hz8Test, AnEndedHeapHoldsNothing) {
   worker.run([] {
     std::vector<void*> blocks;
     for (size_t i = 0; i < 2000; ++i) blocks.push_back(Hz8::allocate(16 + i * 17));
-    for (void* block : blocks) Hz8::deallocate(block);
+    for (void* block : blocks) free_and_deliver(block);
   });
   worker.end();
   EXPECT_FALSE(serves(heap));
@@ -85,7 +85,7 @@ TEST_F(Hz8Test, AHeapMadeAfterTheExitHandlerIsReaped) {
   uint32_t id = 0;
   on_new_thread([&] {
     id = os::thread_id();
-    Hz8::deallocate(Hz8::allocate(100));
+    free_and_deliver(Hz8::allocate(100));
     pthread_setspecific(late_key, reinterpret_cast<void*>(1));
   });
   pthread_key_delete(late_key);
@@ -97,7 +97,7 @@ TEST_F(Hz8Test, AHeapMadeAfterTheExitHandlerIsReaped) {
   EXPECT_EQ(verdict(late_block), Verdict::kValid);
   EXPECT_TRUE(test::has_pattern(late_block, 100, 1));
   EXPECT_EQ(find_span(late_block)->owner, nullptr);
-  Hz8::deallocate(late_block);
+  free_and_deliver(late_block);
 }
 
 TEST_F(Hz8Test, AHeapOfALivingThreadIsNotReaped) {

@@ -90,6 +90,12 @@ class Worker {
   std::thread thread_;
 };
 
+// Frees a block, usually another thread's, and delivers the token at once.
+inline void free_and_deliver(void* block) {
+  Hz8::deallocate(block);
+  if (thread_heap != &no_heap) deliver_held(thread_heap);
+}
+
 // Does something on a thread that has never allocated, and ends it.
 template <class Function>
 void on_new_thread(Function&& function) {

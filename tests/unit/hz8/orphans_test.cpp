@@ -31,7 +31,7 @@ TEST_P(OrphanTest, BlocksOutliveTheirThread) {
     EXPECT_TRUE(test::has_sparse(blocks[i], GetParam(), i));
   }
   expect_identity();
-  for (char* block : blocks) Hz8::deallocate(block);
+  for (char* block : blocks) free_and_deliver(block);
   EXPECT_EQ(statistics().orphan_spans, before);
 }
 
@@ -39,14 +39,14 @@ TEST_P(OrphanTest, AFreeByAThreadWithAHeapTakesTheSpanOver) {
   const std::vector<char*> blocks = orphaned_blocks(3);
   Span* const span = find_span(blocks[0]);
   const uint64_t adopted = thread_heap->adopted_spans;
-  Hz8::deallocate(blocks[0]);
+  free_and_deliver(blocks[0]);
   EXPECT_EQ(span->owner, thread_heap);
   EXPECT_EQ(span->state, SpanState::kPartial);
   EXPECT_EQ(thread_heap->adopted_spans, adopted + 1);
   EXPECT_EQ(pending_slots(span), 0u) << "collected at once";
-  Hz8::deallocate(blocks[1]);
+  free_and_deliver(blocks[1]);
   EXPECT_EQ(span->pending, 0u) << "local from now on";
-  Hz8::deallocate(blocks[2]);
+  free_and_deliver(blocks[2]);
   EXPECT_EQ(find_span(blocks[0]), nullptr) << "its last block took it along";
 }
 
@@ -54,14 +54,14 @@ TEST_P(OrphanTest, AFreeByAThreadWithoutAHeapLeavesItAnOrphan) {
   const std::vector<char*> blocks = orphaned_blocks(3);
   Span* const span = find_span(blocks[0]);
   const uint64_t threads = statistics().threads_total;
-  on_new_thread([&] { Hz8::deallocate(blocks[0]); });
+  on_new_thread([&] { free_and_deliver(blocks[0]); });
   EXPECT_EQ(statistics().threads_total, threads) << "a thread that only frees needs no heap";
   EXPECT_EQ(span->owner, nullptr);
   EXPECT_EQ(span->state, SpanState::kOrphan);
   EXPECT_EQ(pending_slots(span), 0u) << "collected at once";
   on_new_thread([&] {
-    Hz8::deallocate(blocks[1]);
-    Hz8::deallocate(blocks[2]);
+    free_and_deliver(blocks[1]);
+    free_and_deliver(blocks[2]);
   });
   EXPECT_EQ(find_span(blocks[0]), nullptr);
 }
@@ -83,15 +83,15 @@ TEST_P(OrphanTest, AnOrphanIsAdoptedBeforeMoreIsCarved) {
 TEST_P(OrphanTest, DoubleFreesAreStillDetected) {
   const std::vector<char*> blocks = orphaned_blocks(4);
   on_new_thread([&] {
-    Hz8::deallocate(blocks[0]);
-    Hz8::deallocate(blocks[0]);
+    free_and_deliver(blocks[0]);
+    free_and_deliver(blocks[0]);
   });
   EXPECT_EQ(new_misuses(), 1u);
-  Hz8::deallocate(blocks[0]);
+  free_and_deliver(blocks[0]);
   EXPECT_EQ(new_misuses(), 1u);
-  for (size_t i = 1; i < 4; ++i) Hz8::deallocate(blocks[i]);
+  for (size_t i = 1; i < 4; ++i) free_and_deliver(blocks[i]);
   EXPECT_EQ(new_misuses(), 0u);
-  Hz8::deallocate(blocks[3]);
+  free_and_deliver(blocks[3]);
   EXPECT_EQ(new_misuses(), 1u) << "after the span was given back";
 }
 
@@ -100,14 +100,14 @@ TEST_P(OrphanTest, FreesOnTheWayWhenTheOwnerEndsAreNotLost) {
   {
     Worker owner;
     blocks = blocks_in_one_span(owner, GetParam(), 3);
-    Hz8::deallocate(blocks[1]);
+    free_and_deliver(blocks[1]);
     EXPECT_EQ(queue_length(owner.heap()), 1u);
   }
   const Span* const span = find_span(blocks[0]);
   EXPECT_EQ(pending_slots(span), 0u) << "the ending thread collected it";
   EXPECT_EQ(verdict(blocks[1]), Verdict::kFreed);
-  Hz8::deallocate(blocks[0]);
-  Hz8::deallocate(blocks[2]);
+  free_and_deliver(blocks[0]);
+  free_and_deliver(blocks[2]);
   EXPECT_EQ(find_span(blocks[0]), nullptr);
 }
 
@@ -138,8 +138,8 @@ class LatePush : public OrphanTest {
   void free_the_rest() {
     EXPECT_EQ(pending_slots(span_), 0u);
     EXPECT_EQ(verdict(blocks_[1]), Verdict::kFreed);
-    Hz8::deallocate(blocks_[0]);
-    Hz8::deallocate(blocks_[2]);
+    free_and_deliver(blocks_[0]);
+    free_and_deliver(blocks_[2]);
     EXPECT_EQ(new_misuses(), 0u);
   }
 
@@ -188,7 +188,7 @@ TEST_P(OrphanTest, FreePagesOfOrphansAreReturnedByATrim) {
     for (char* block : blocks) test::fill_pattern(block, GetParam(), 1);
     owner.run([&] {
       for (size_t i = 1; i < blocks.size(); ++i) {
-        if (i % 100 != 0) Hz8::deallocate(blocks[i]);
+        if (i % 100 != 0) free_and_deliver(blocks[i]);
       }
     });
   }
@@ -199,7 +199,7 @@ TEST_P(OrphanTest, FreePagesOfOrphansAreReturnedByATrim) {
   EXPECT_LE(s.free_in_spans, 6 * (2 * page + GetParam()));
   for (size_t i = 0; i < blocks.size(); i += 100) {
     EXPECT_TRUE(test::has_pattern(blocks[i], GetParam(), 1));
-    Hz8::deallocate(blocks[i]);
+    free_and_deliver(blocks[i]);
   }
 }
 
@@ -221,8 +221,8 @@ TEST_P(OrphanTest, AFullOneIsAdoptedAsFull) {
   std::vector<char*> more;
   while (more.size() < 3 * span->slot_count) more.push_back(static_cast<char*>(Hz8::allocate(GetParam())));
   EXPECT_EQ(span->state, SpanState::kFull);
-  for (char* block : blocks) Hz8::deallocate(block);
-  for (char* block : more) Hz8::deallocate(block);
+  for (char* block : blocks) free_and_deliver(block);
+  for (char* block : more) free_and_deliver(block);
   EXPECT_EQ(new_misuses(), 0u);
 }
 
@@ -241,7 +241,7 @@ TEST_F(Hz8Test, ThreadsThatComeAndGoLeaveNothingBehind) {
     for (std::thread& thread : threads) thread.join();
     for (std::vector<char*>& own : blocks) {
       on_new_thread([&own] {
-        for (char* block : own) Hz8::deallocate(block);
+        for (char* block : own) free_and_deliver(block);
       });
     }
   };

@@ -38,6 +38,7 @@ TEST_P(PendingSlotTest, IsHandedOutByWhoFreedIt) {
   EXPECT_EQ(new_misuses(), 1u) << "pending again";
   owner.deallocate(blocks[0]);
   owner.deallocate(blocks[2]);
+  other.run([] { deliver_held(thread_heap); });
   owner.run([] { Hz8::thread_flush(); });
   EXPECT_EQ(find_span(block), nullptr);
 }
@@ -49,6 +50,7 @@ TEST_P(PendingSlotTest, HoldsMemoryAgainAfterItsPagesWereReturned) {
   const std::vector<char*> blocks = owner.allocate(GetParam(), 40);
   for (char* block : blocks) std::memset(block, 1, GetParam());
   for (size_t i = 1; i < blocks.size(); ++i) other.deallocate(blocks[i]);
+  other.run([] { deliver_held(thread_heap); });
   EXPECT_GT(HeapKind::serve_sleeping(owner.heap()), 0u);
   expect_identity();
   std::vector<char*> again;
@@ -95,14 +97,14 @@ TEST_P(PendingSlotTest, ThreadsThatPassBlocksAroundDoNotShareOne) {
         }
         for (char* one : mine) {
           wrong += std::memcmp(one, one + GetParam() - 8, 8) != 0;
-          Hz8::deallocate(one);
+          free_and_deliver(one);
         }
       }
     });
   }
   for (std::thread& thread : threads) thread.join();
   for (const std::vector<char*>& rest : inbox) {
-    for (char* block : rest) Hz8::deallocate(block);
+    for (char* block : rest) free_and_deliver(block);
   }
   EXPECT_EQ(wrong, 0);
   EXPECT_EQ(new_misuses(), 0u);

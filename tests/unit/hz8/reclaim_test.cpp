@@ -14,7 +14,7 @@ namespace {
 char* allocate(size_t bytes) { return static_cast<char*>(Hz8::allocate(bytes)); }
 
 TEST_F(Hz8Test, MediumSlotsAreMarkedByWhatIsBehindThem) {
-  constexpr size_t kBytes = 40960;
+  constexpr size_t kBytes = 65536;  // a power of two: a slot has its pages for itself
   char* const kept = allocate(kBytes);
   char* const block = allocate(kBytes);
   Span* const span = find_span(block);
@@ -24,7 +24,7 @@ TEST_F(Hz8Test, MediumSlotsAreMarkedByWhatIsBehindThem) {
   const uint64_t bit = uint64_t{1} << (static_cast<uint64_t>(block - span->first_slot) / span->slot_bytes);
   EXPECT_EQ(span->unmarked & bit, 0u);
 
-  Hz8::deallocate(block);
+  free_and_deliver(block);
   EXPECT_EQ(span->unmarked & bit, 0u) << "warm";
   Hz8::thread_flush();
   EXPECT_EQ(span->unmarked & bit, bit) << "its pages went back";
@@ -43,9 +43,9 @@ TEST_F(Hz8Test, MediumSlotsAreMarkedByWhatIsBehindThem) {
   EXPECT_EQ((span->fresh | span->unmarked) & bit, 0u);
   EXPECT_TRUE(test::is_zero(again, kBytes));
   expect_identity();
-  for (char* other : others) Hz8::deallocate(other);
-  Hz8::deallocate(again);
-  Hz8::deallocate(kept);
+  for (char* other : others) free_and_deliver(other);
+  free_and_deliver(again);
+  free_and_deliver(kept);
 }
 
 TEST_F(Hz8Test, ASlotThatSharesAPageIsNotTakenForZero) {
@@ -60,21 +60,21 @@ TEST_F(Hz8Test, ASlotThatSharesAPageIsNotTakenForZero) {
     // Every other one, then two of three.
     const auto stays = [round](size_t i) { return round == 0 ? i % 2 == 0 : i % 3 == round - 1; };
     for (size_t i = 0; i < blocks.size(); ++i) {
-      if (!stays(i)) Hz8::deallocate(blocks[i]);
+      if (!stays(i)) free_and_deliver(blocks[i]);
     }
     Hz8::thread_flush();
     expect_identity();
     for (size_t i = 0; i < blocks.size(); ++i) {
       if (stays(i)) {
         EXPECT_TRUE(test::has_pattern(blocks[i], kBytes, i + 100 * round));
-        Hz8::deallocate(blocks[i]);
+        free_and_deliver(blocks[i]);
       }
       blocks[i] = static_cast<char*>(Hz8::allocate_zeroed(kBytes));
       ASSERT_TRUE(test::is_zero(blocks[i], Hz8::usable_size(blocks[i])));
     }
     for (size_t i = 0; i < blocks.size(); ++i) test::fill_pattern(blocks[i], kBytes, i + 100 * (round + 1));
   }
-  for (char* block : blocks) Hz8::deallocate(block);
+  for (char* block : blocks) free_and_deliver(block);
 }
 
 TEST_F(Hz8Test, SmallWordsAreMarkedAgainAfterTheirPagesWentBack) {
@@ -86,7 +86,7 @@ TEST_F(Hz8Test, SmallWordsAreMarkedAgainAfterTheirPagesWentBack) {
   test::fill_pattern(kept, kBytes, 3);
   for (size_t i = 1; i < blocks.size(); ++i) {
     std::memset(blocks[i], 1, kBytes);
-    Hz8::deallocate(blocks[i]);
+    free_and_deliver(blocks[i]);
   }
   EXPECT_NE(span->unmarked, ~uint64_t{0}) << "by word";
   Hz8::thread_flush();
@@ -99,7 +99,7 @@ TEST_F(Hz8Test, SmallWordsAreMarkedAgainAfterTheirPagesWentBack) {
   }
   expect_identity();
   EXPECT_TRUE(test::has_pattern(kept, kBytes, 3));
-  for (char* block : blocks) Hz8::deallocate(block);
+  for (char* block : blocks) free_and_deliver(block);
 }
 
 TEST_F(Hz8Test, AFlushGivesBackSinglePages) {
@@ -111,13 +111,13 @@ TEST_F(Hz8Test, AFlushGivesBackSinglePages) {
   char* const kept = blocks[100];
   for (char* block : blocks) {
     *block = 1;
-    if (block != kept) Hz8::deallocate(block);
+    if (block != kept) free_and_deliver(block);
   }
   Hz8::thread_flush();
   EXPECT_EQ(test::resident_pages(run, bytes), 1u);
   EXPECT_EQ(*kept, 1);
   expect_identity();
-  Hz8::deallocate(kept);
+  free_and_deliver(kept);
 }
 
 TEST_F(Hz8Test, ATrimLeavesNothingCached) {
@@ -130,7 +130,7 @@ TEST_F(Hz8Test, ATrimLeavesNothingCached) {
     blocks.push_back(allocate((i + 9) << 17));
     std::memset(blocks.back(), 1, (i + 9) << 17);
   }
-  for (char* block : blocks) Hz8::deallocate(block);
+  for (char* block : blocks) free_and_deliver(block);
   EXPECT_GT(statistics().cached, uint64_t{10} << 20);
   EXPECT_GT(Hz8::trim(0), size_t{10} << 20);
   const hakozuna_statistics s = statistics();
@@ -146,7 +146,7 @@ TEST_F(Hz8Test, ATrimKeepsWhatItIsToldTo) {
     blocks.push_back(allocate(65536));
     std::memset(blocks.back(), 1, 65536);
   }
-  for (char* block : blocks) Hz8::deallocate(block);
+  for (char* block : blocks) free_and_deliver(block);
   constexpr size_t kKeep = size_t{3} << 20;
   Hz8::trim(kKeep);
   const uint64_t cached = statistics().cached;
@@ -159,14 +159,14 @@ TEST_F(Hz8Test, ATrimReachesTheCachesOfSleepersAndAsksThemForTheRest) {
   const std::vector<char*> blocks = sleeper.allocate(1024, 400);
   for (char* block : blocks) std::memset(block, 1, 1024);
   sleeper.run([&] {
-    for (size_t i = 1; i < blocks.size(); ++i) Hz8::deallocate(blocks[i]);
+    for (size_t i = 1; i < blocks.size(); ++i) free_and_deliver(blocks[i]);
   });
   Heap* const heap = sleeper.heap();
   Hz8::trim(0);
   EXPECT_EQ(heap->runs.cached_count(), 0u);
   EXPECT_TRUE(heap->flush_requested);
   EXPECT_EQ(statistics().cached, 0u);
-  sleeper.run([] { Hz8::deallocate(Hz8::allocate(32)); });
+  sleeper.run([] { free_and_deliver(Hz8::allocate(32)); });
   EXPECT_FALSE(heap->flush_requested);
   // A page for the block that stays, and the run it gave up last, which the new block was carved from.
   EXPECT_LE(statistics().free_in_spans, mem::kChunkBytes + 2 * os::page_bytes());
@@ -183,15 +183,15 @@ TEST_F(Hz8Test, AnIdleProcessThatStillAllocatesGivesEverythingBack) {
   }
   char* const large = allocate(size_t{5} << 20);
   std::memset(large, 1, size_t{5} << 20);
-  for (char* block : blocks) Hz8::deallocate(block);
-  Hz8::deallocate(large);
+  for (char* block : blocks) free_and_deliver(block);
+  free_and_deliver(large);
   const auto begin = std::chrono::steady_clock::now();
   const auto resident = [] {
     const hakozuna_statistics s = statistics();
     return s.cached + s.free_in_spans;
   };
   while (resident() > (uint64_t{256} << 10) && std::chrono::steady_clock::now() - begin < std::chrono::seconds(20)) {
-    Hz8::deallocate(allocate(64));
+    free_and_deliver(allocate(64));
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   EXPECT_LE(resident(), uint64_t{256} << 10);
@@ -224,7 +224,7 @@ TEST_F(Hz8Test, TheFiguresAddUpWhateverIsDone) {
       Block& block = blocks[random.below(blocks.size())];
       ASSERT_TRUE(test::has_sparse(block.start, block.bytes, block.seed));
       live -= Hz8::usable_size(block.start);
-      Hz8::deallocate(block.start);
+      free_and_deliver(block.start);
       block = blocks.back();
       blocks.pop_back();
     } else if (random.one_in(3)) {
@@ -241,7 +241,7 @@ TEST_F(Hz8Test, TheFiguresAddUpWhateverIsDone) {
   hakozuna_class_statistics s{};
   for (size_t index = 0; Hz8::collect_class_statistics(index, s); ++index) of_classes += s.live_slots * s.size;
   EXPECT_EQ(of_classes + statistics().large_live, live);
-  for (const Block& block : blocks) Hz8::deallocate(block.start);
+  for (const Block& block : blocks) free_and_deliver(block.start);
 }
 
 }  // namespace

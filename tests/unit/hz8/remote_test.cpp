@@ -25,12 +25,12 @@ TEST_P(RemoteTest, TheFirstFreeOfASpanPutsItOnItsOwnersQueue) {
   ASSERT_EQ(span->owner, heap);
   ASSERT_EQ(span->has_one_word(), GetParam() != kManyWords);
 
-  Hz8::deallocate(blocks[0]);
+  free_and_deliver(blocks[0]);
   EXPECT_EQ(heap->queue, span);
   EXPECT_EQ(heap->fast_limit, 0u) << "the owner looks at its next allocation";
   EXPECT_EQ(pending_slots(span), 1u);
   EXPECT_EQ(verdict(blocks[0]), Verdict::kFreed);
-  Hz8::deallocate(blocks[2]);
+  free_and_deliver(blocks[2]);
   EXPECT_EQ(queue_length(heap), 1u) << "once";
   EXPECT_EQ(pending_slots(span), 2u);
 
@@ -44,7 +44,7 @@ TEST_P(RemoteTest, TheFirstFreeOfASpanPutsItOnItsOwnersQueue) {
   EXPECT_EQ(verdict(blocks[0]), Verdict::kFreed);
   EXPECT_EQ(verdict(blocks[1]), Verdict::kValid);
 
-  Hz8::deallocate(blocks[1]);
+  free_and_deliver(blocks[1]);
   EXPECT_EQ(heap->queue, span) << "the next token";
   owner.deallocate(blocks[3]);
 }
@@ -59,27 +59,27 @@ TEST_P(RemoteTest, DoubleFreesAreReportedOnceEach) {
   EXPECT_EQ(new_misuses(), 0u);
   owner.deallocate(blocks[0]);
   EXPECT_EQ(new_misuses(), 1u) << "twice by the owner";
-  Hz8::deallocate(blocks[0]);
+  free_and_deliver(blocks[0]);
   EXPECT_EQ(new_misuses(), 1u) << "by the owner, then by another";
 
-  Hz8::deallocate(blocks[1]);
+  free_and_deliver(blocks[1]);
   EXPECT_EQ(new_misuses(), 0u);
-  Hz8::deallocate(blocks[1]);
+  free_and_deliver(blocks[1]);
   other.deallocate(blocks[1]);
   EXPECT_EQ(new_misuses(), 2u) << "twice by others";
   owner.deallocate(blocks[1]);
   EXPECT_EQ(new_misuses(), 1u) << "by another, then by the owner";
 
   owner.run([&] { collect_queue(heap, UINT32_MAX); });
-  Hz8::deallocate(blocks[1]);
+  free_and_deliver(blocks[1]);
   owner.deallocate(blocks[1]);
   EXPECT_EQ(new_misuses(), 2u) << "after it was collected";
   EXPECT_EQ(heap->queue, nullptr);
 
   owner.deallocate(blocks[2]);
-  Hz8::deallocate(blocks[3]);
+  free_and_deliver(blocks[3]);
   owner.run([&] { Hz8::thread_flush(); });
-  Hz8::deallocate(blocks[3]);
+  free_and_deliver(blocks[3]);
   owner.deallocate(blocks[2]);
   EXPECT_EQ(new_misuses(), 2u) << "after the span was given back";
 }
@@ -89,7 +89,7 @@ TEST_P(RemoteTest, OfThreadsThatFreeTheSameBlockOneSucceeds) {
   for (int round = 0; round < 300; ++round) {
     char* const block = static_cast<char*>(owner.allocate(GetParam()));
     std::vector<std::thread> threads;
-    for (int t = 0; t < 3; ++t) threads.emplace_back([block] { Hz8::deallocate(block); });
+    for (int t = 0; t < 3; ++t) threads.emplace_back([block] { free_and_deliver(block); });
     for (std::thread& thread : threads) thread.join();
     ASSERT_EQ(new_misuses(), 2u);
     ASSERT_EQ(verdict(block), Verdict::kFreed);
@@ -100,7 +100,7 @@ TEST_P(RemoteTest, ASpanEmptiedByOthersIsGivenBack) {
   Worker owner;
   const std::vector<char*> blocks = blocks_in_one_span(owner, GetParam(), 4);
   Span* const span = find_span(blocks[0]);
-  for (char* block : blocks) Hz8::deallocate(block);
+  for (char* block : blocks) free_and_deliver(block);
   EXPECT_EQ(find_span(blocks[0]), span) << "until its owner has seen it";
   owner.run([] { Hz8::thread_flush(); });
   EXPECT_EQ(find_span(blocks[0]), nullptr);
@@ -113,7 +113,7 @@ TEST_P(RemoteTest, WhatOthersFreedIsHandedOutBeforeMoreIsMapped) {
   std::vector<char*> blocks = owner.allocate(GetParam(), 2000);
   const hakozuna_statistics before = statistics();
   for (int round = 0; round < 5; ++round) {
-    for (char* block : blocks) Hz8::deallocate(block);
+    for (char* block : blocks) free_and_deliver(block);
     blocks = owner.allocate(GetParam(), 2000);
   }
   // A few spans more may be in use: a refill collects sixteen at a time.
@@ -134,7 +134,7 @@ TEST_P(RemoteTest, ProducersAndConsumersLoseNothing) {
       threads.emplace_back([&, t] {
         for (size_t i = t; i < blocks.size(); i += 3) {
           if (!test::has_sparse(blocks[i], GetParam(), i)) wrong = true;
-          Hz8::deallocate(blocks[i]);
+          free_and_deliver(blocks[i]);
         }
       });
     }
@@ -145,11 +145,11 @@ TEST_P(RemoteTest, ProducersAndConsumersLoseNothing) {
         own.push_back(Hz8::allocate(GetParam()));
         std::memset(own.back(), 0x5a, GetParam());
         if (i % 3 != 0) {
-          Hz8::deallocate(own[own.size() / 2]);
+          free_and_deliver(own[own.size() / 2]);
           own.erase(own.begin() + static_cast<std::ptrdiff_t>(own.size() / 2));
         }
       }
-      for (void* block : own) Hz8::deallocate(block);
+      for (void* block : own) free_and_deliver(block);
     });
     for (std::thread& thread : threads) thread.join();
     owner.run([] { Hz8::thread_flush(); });
@@ -168,7 +168,7 @@ TEST_F(Hz8Test, AQueueHoldsEachSpanOnceInAChain) {
   for (const size_t bytes : {64, 2048, 12000, 40000}) {
     for (char* block : owner.allocate(bytes, 2)) blocks.push_back(block);
   }
-  for (char* block : blocks) Hz8::deallocate(block);
+  for (char* block : blocks) free_and_deliver(block);
   Heap* const heap = owner.heap();
   EXPECT_EQ(queue_length(heap), 4u);
   owner.run([&] { collect_queue(heap, 1); });
@@ -191,7 +191,7 @@ TEST_F(Hz8Test, PendingPagesOfASleeperAreReturnedByOthers) {
     if (i % 50 == 49) {
       kept.push_back(i);
     } else {
-      Hz8::deallocate(blocks[i]);
+      free_and_deliver(blocks[i]);
     }
   }
   Heap* const heap = owner.heap();
@@ -216,7 +216,7 @@ TEST_F(Hz8Test, PendingPagesOfASleeperAreReturnedByOthers) {
     }
     for (size_t i = 0; i < kBlocks; ++i) {
       EXPECT_TRUE(test::has_pattern(again[i], kBytes, 1000 + i));
-      Hz8::deallocate(again[i]);
+      free_and_deliver(again[i]);
     }
   });
   for (const size_t i : kept) EXPECT_TRUE(test::has_pattern(blocks[i], kBytes, i));
@@ -229,12 +229,12 @@ TEST_F(Hz8Test, ASleepersPagesAreReturnedByWhoComesByLater) {
   Worker owner;
   const std::vector<char*> blocks = owner.allocate(4096, 200);
   for (char* block : blocks) std::memset(block, 1, 4096);
-  for (size_t i = 1; i < blocks.size(); ++i) Hz8::deallocate(blocks[i]);
+  for (size_t i = 1; i < blocks.size(); ++i) free_and_deliver(blocks[i]);
   // This thread goes on allocating, now and then.
   const auto begin = std::chrono::steady_clock::now();
   size_t resident = SIZE_MAX;
   while (resident > 40 && std::chrono::steady_clock::now() - begin < std::chrono::seconds(20)) {
-    Hz8::deallocate(Hz8::allocate(100));
+    free_and_deliver(Hz8::allocate(100));
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
     resident = 0;
     for (char* block : blocks) resident += test::resident_pages(align_up(block, os::page_bytes()), os::page_bytes());
@@ -267,7 +267,7 @@ TEST_F(Hz8Test, PurgersAndFreersAndTheOwnerAtOnce) {
         }
         if (one.first) {
           wrong += !test::has_sparse(one.first, kSizes[one.second % 4], one.second);
-          Hz8::deallocate(one.first);
+          free_and_deliver(one.first);
         } else if (was_last_round) {
           return;
         }
@@ -292,7 +292,7 @@ TEST_F(Hz8Test, PurgersAndFreersAndTheOwnerAtOnce) {
       handed_over.emplace_back(block, seed);
       if (handed_over.size() > 500) {
         wrong += !test::has_sparse(handed_over[7].first, kSizes[handed_over[7].second % 4], handed_over[7].second);
-        Hz8::deallocate(handed_over[7].first);
+        free_and_deliver(handed_over[7].first);
         handed_over.erase(handed_over.begin() + 7);
       }
     }

@@ -97,6 +97,21 @@ TEST(Memory, ReservedSpaceHasNoAccessUntilCommitted) {
   unmap(start, kBytes);
 }
 
+TEST(Memory, PopulatedSpaceIsResidentAndZero) {
+  char* const start = static_cast<char*>(map(kBytes, page_bytes()));
+  ASSERT_NE(start, nullptr);
+  errno = 0;
+  if (populate(start, kBytes / 2)) {  // not every system can
+    EXPECT_EQ(resident_pages(start, kBytes), kBytes / 2 / page_bytes());
+  } else {
+    EXPECT_EQ(resident_pages(start, kBytes), 0u);
+  }
+  EXPECT_TRUE(test::is_zero(start, kBytes / 2));
+  unmap(start, kBytes);
+  EXPECT_FALSE(populate(start, kBytes / 2));
+  EXPECT_EQ(errno, 0) << "belongs to the program";
+}
+
 TEST(Memory, CommitOfWhatIsNotMappedFails) {
   char* const start = static_cast<char*>(reserve(kBytes, page_bytes()));
   ASSERT_NE(start, nullptr);

@@ -94,6 +94,16 @@ void discard(void* address, size_t bytes) {
   }
 }
 
+bool populate(void* address, size_t bytes) {
+  PreserveErrno preserve;
+#if defined(MADV_POPULATE_WRITE)
+  constexpr int kPopulateWrite = MADV_POPULATE_WRITE;
+#else
+  constexpr int kPopulateWrite = 23;  // since Linux 5.14; older ones refuse it
+#endif
+  return madvise(address, bytes, kPopulateWrite) == 0;
+}
+
 void* remap(void* address, size_t old_bytes, size_t new_bytes, size_t alignment) {
   PreserveErrno preserve;
   void* const in_place = mremap(address, old_bytes, new_bytes, 0);

@@ -1,0 +1,2 @@
+// The line that is spoiled here.
+#include "bump/bump.cpp"

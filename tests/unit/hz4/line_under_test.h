@@ -1,0 +1,177 @@
+// What the tests of hz4 share: threads that do what they are told and sleep in between, spans looked up by block, short waits.
+//
+// Nobody but a test allocates from the line in this program, so what a test finds in the process-wide state is what tests did.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "common/core/diagnostics.h"
+#include "common/core/options.h"
+#include "hz4/allocation.h"
+#include "hz4/exchange.h"
+#include "hz4/heaps.h"
+#include "hz4/hz4.h"
+#include "hz4/messages.h"
+#include "hz4/orphans.h"
+
+
+namespace hakozuna::hz4 {
+
+// A thread with a heap of its own. run() does something on it and waits; between two calls the thread sleeps.
+class Worker {
+ public:
+  Worker() : thread_([this] { serve(); }) {}
+  ~Worker() { end(); }
+  Worker(const Worker&) = delete;
+  Worker& operator=(const Worker&) = delete;
+
+  void run(std::function<void()> task) {
+    std::unique_lock lock(mutex_);
+    task_ = std::move(task);
+    changed_.notify_all();
+    changed_.wait(lock, [this] { return !task_; });
+  }
+
+  // Ends the thread, as a program's thread ends.
+  void end() {
+    if (!thread_.joinable()) return;
+    {
+      const std::lock_guard lock(mutex_);
+      stop_ = true;
+      changed_.notify_all();
+    }
+    thread_.join();
+  }
+
+  void* allocate(size_t bytes) {
+    void* block = nullptr;
+    run([&] { block = Hz4::allocate(bytes); });
+    return block;
+  }
+  std::vector<char*> allocate(size_t bytes, size_t count) {
+    std::vector<char*> blocks(count);
+    run([&] {
+      for (char*& block : blocks) block = static_cast<char*>(Hz4::allocate(bytes));
+    });
+    return blocks;
+  }
+  void deallocate(void* block) {
+    run([block] { Hz4::deallocate(block); });
+  }
+  Heap* heap() {
+    Heap* found = nullptr;
+    run([&] { found = own_heap(); });
+    return found;
+  }
+
+ private:
+  void serve() {
+    std::unique_lock lock(mutex_);
+    for (;;) {
+      changed_.wait(lock, [this] { return stop_ || task_; });
+      if (!task_) return;
+      task_();
+      task_ = nullptr;
+      changed_.notify_all();
+    }
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::function<void()> task_;
+  bool stop_ = false;
+  std::thread thread_;
+};
+
+// Does something on a thread that has never allocated, and ends it.
+template <class Function>
+void on_new_thread(Function&& function) {
+  std::thread(std::forward<Function>(function)).join();
+}
+
+class Hz4Test : public testing::Test {
+ protected:
+  Hz4Test() {
+    core::set_option("ON_ERROR", "ignore");
+    // Long: nothing is returned by a timer unless the test says so.
+    set_purge_delay(60000);
+    core::set_option("RETAIN", "0");
+    misuses_ = core::misuse_count();
+    own_heap();
+    live_ = statistics().live;
+  }
+  ~Hz4Test() override {
+    Hz4::trim(0);
+    expect_identity();
+    EXPECT_EQ(statistics().live, live_) << "what a test allocates it frees";
+  }
+
+  static void set_purge_delay(unsigned ms) { core::set_option("PURGE_DELAY_MS", std::to_string(ms).c_str()); }
+
+  // How many misuses since the last call.
+  uint64_t new_misuses() {
+    const uint64_t before = misuses_;
+    misuses_ = core::misuse_count();
+    return misuses_ - before;
+  }
+
+  static hakozuna_statistics statistics() {
+    hakozuna_statistics s{};
+    Hz4::collect_statistics(s);
+    return s;
+  }
+  static void expect_identity() {
+    const hakozuna_statistics s = statistics();
+    EXPECT_EQ(s.mapped, s.live + s.cached + s.free_in_spans + s.returned + s.untouched + s.metadata);
+    // No part has gone below zero.
+    for (const uint64_t part : {s.live, s.cached, s.free_in_spans, s.returned, s.untouched}) EXPECT_LE(part, s.mapped);
+  }
+
+  static Verdict verdict(const void* block) { return Hz4::classify(block).verdict; }
+
+  // `count` blocks of the worker in one and the same span.
+  static std::vector<char*> blocks_in_one_span(Worker& worker, size_t bytes, size_t count) {
+    std::vector<char*> blocks = worker.allocate(bytes, count);
+    while (find_span(blocks.front()) != find_span(blocks.back())) {
+      worker.deallocate(blocks.front());
+      blocks.erase(blocks.begin());
+      blocks.push_back(static_cast<char*>(worker.allocate(bytes)));
+    }
+    return blocks;
+  }
+
+  // How many blocks of the messages that have arrived at a heap.
+  static size_t blocks_arrived(const Heap* heap) {
+    size_t blocks = 0;
+    for (Chain message{heap->inbox.load(), 0}; message.first;) {
+      const Chain link = unpack(message.first->message);
+      blocks += link.count;
+      message.first = link.first;
+    }
+    return blocks;
+  }
+  static size_t messages_arrived(const Heap* heap) {
+    size_t count = 0;
+    for (const Block* first = heap->inbox.load(); first; first = unpack(first->message).first) ++count;
+    return count;
+  }
+
+  // Sends a block of another thread home at once, as an overflow of all that is in between does.
+  static void send_home_at_once(void* block) {
+    send_home(Chain{static_cast<Block*>(block), 1}, thread_heap == &no_heap ? nullptr : thread_heap);
+  }
+
+  static Heap* own_heap_of_this_thread() { return own_heap(); }
+
+  uint64_t misuses_ = 0;
+  uint64_t live_ = 0;
+};
+
+}  // namespace hakozuna::hz4
