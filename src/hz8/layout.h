@@ -121,8 +121,8 @@ inline constexpr size_t kHeldBytes = 512 * 1024;
 
 // The classes from here on are shifted against the pages (mem/size_classes.h). Their runs have several chunks, and what looks like a slot behind the
 // last one is not in the first: the fast path, which knows only first chunks, need not compare with the number of slots.
-inline constexpr uint32_t kShiftedFrom = mem::kSmallClassCount;
-static_assert(mem::run_order_of(kShiftedFrom) >= 1);
+inline constexpr uint32_t kShiftedFrom = mem::class_of(mem::kChunkBytes / 4 + 1);
+static_assert(mem::run_order_of(kShiftedFrom) == 1 && mem::run_order_of(kShiftedFrom - 1) == 0);
 constexpr uint32_t first_slot_of(uint32_t size_class) { return mem::shifted_first_slot(size_class, kShiftedFrom); }
 
 // One thread's heap.

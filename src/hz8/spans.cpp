@@ -103,12 +103,7 @@ bool make_span(char* run, uint32_t size_class, Heap* heap) {
   span->previous = nullptr;
   span->unmarked = 0;
   span->fresh = 0;
-  if (size_class >= mem::kSmallClassCount &&
-      mem::chunk_supply.presence(run, geometry.run_bytes()) == mem::ChunkSupply::Presence::kNone) {
-    span->unmarked = span->fresh = span->one_word;  // the usual case of the following
-  } else {
-    note_returned_pages(span);
-  }
+  note_returned_pages(span);
   for (uint32_t i = 1; i < 1u << geometry.order; ++i) span[i].head_distance = static_cast<uint8_t>(i);
   span->state = SpanState::kCurrent;
   // release: a thread that finds this owner (classify, a remote free) sees the record complete.

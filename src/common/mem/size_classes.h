@@ -48,12 +48,10 @@ constexpr size_t slot_bytes_of(uint32_t size_class) {
   return octave + octave / kStepsPerOctave * (index % kStepsPerOctave + 1);
 }
 
-// Chunks of a run as a power of two, at most 2 MiB: so many slots to a run that it changes hands rarely. 16 instead of 4 up to 64 KiB:
-// main_interleaved_r90, T=16, 1.92 to 2.50 M ops/s and peak 496 to 330 MiB with hz8 (medians of 5).
-constexpr size_t slots_at_least(uint32_t size_class) { return slot_bytes_of(size_class) <= kChunkBytes ? 16 : 4; }
+// Chunks of a run as a power of two: at least four slots to a run, so that a run changes hands rarely, and at most 2 MiB.
 constexpr uint32_t run_order_of(uint32_t size_class) {
   uint32_t order = 0;
-  while ((kChunkBytes << order) < slots_at_least(size_class) * slot_bytes_of(size_class)) ++order;
+  while ((kChunkBytes << order) < 4 * slot_bytes_of(size_class)) ++order;
   return order;
 }
 

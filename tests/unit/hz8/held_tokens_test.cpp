@@ -59,7 +59,7 @@ TEST_F(HeldTokensTest, GoToTheOwnerEachOfItsSpans) {
   Worker second;
   char* const a = static_cast<char*>(first.allocate(kSize));
   char* const b = static_cast<char*>(second.allocate(kSize));
-  char* const c = static_cast<char*>(first.allocate(12000));
+  char* const c = static_cast<char*>(first.allocate(20000));
   char* const d = static_cast<char*>(second.allocate(64));
   for (char* block : {a, b, c, d}) Hz8::deallocate(block);
   EXPECT_EQ(held_length(thread_heap), 4u);
