@@ -149,7 +149,7 @@ class Sorter {
       // seq_cst: orders the push before the request for attention, against attend(), which withdraws the request before it looks. Includes the
       // release that publishes the blocks; pairs with take_messages() and receive().
     } while (!owner->inbox.compare_exchange_weak(head, first, std::memory_order_seq_cst, std::memory_order_relaxed));
-    if (!head) owner->request_attention_in_time();
+    if (!head) owner->request_attention();
   }
 
   Heap* const self_;
