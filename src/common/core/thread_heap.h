@@ -26,10 +26,17 @@ struct ThreadHeap {
     fast_limit.store(0, std::memory_order_seq_cst);
   }
 
-  // The same for what can wait the few allocations until an armed owner looks anyway. seq_cst: what was published before is in front of the load,
-  // so that an owner whose 0 is seen here will find it after withdrawing that.
+  // The same for what can wait for a few allocations of an owner that is armed: it looks anyway, but one that was busy would look late when it has
+  // become slow. seq_cst: what was published before is in front of the load, so that an owner whose 0 is seen here will find it after withdrawing
+  // that.
   void request_attention_in_time() {
-    if (fast_limit.load(std::memory_order_seq_cst) != 0) request_attention();
+    // An owner that allocates every 50 ms is late by a fifth of a second; one that is in a hurry is not held up at each of its allocations.
+    constexpr uint32_t kFewAllocations = 4;
+    if (fast_limit.load(std::memory_order_seq_cst) != 0) {
+      request_attention();
+    } else if (attention_skip.load(std::memory_order_relaxed) > kFewAllocations) {
+      attention_skip.store(kFewAllocations, std::memory_order_relaxed);
+    }
   }
 
   // Requests above this take the slow path: the line's largest fast size, or 0 when the heap has something to attend to. Any thread may set it

@@ -53,6 +53,15 @@ long smaps_field(const void* address, const std::string& name) {
   return -1;
 }
 
+// Linux maps its one page of zeros for who only reads. Kernels exist (of some virtual machines) that give a page of its own to him, too.
+bool reading_takes_no_memory() {
+  void* const plain = mmap(nullptr, kBytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  const bool is_zero = test::is_zero(static_cast<char*>(plain), kBytes);
+  const long anonymous = smaps_field(plain, "Anonymous");
+  munmap(plain, kBytes);
+  return is_zero && anonymous == 0;
+}
+
 TEST(Memory, PageSizeIsTheSystems) {
   EXPECT_EQ(page_bytes(), static_cast<size_t>(sysconf(_SC_PAGESIZE)));
   EXPECT_TRUE(is_power_of_two(page_bytes()));
@@ -128,7 +137,7 @@ TEST(Memory, ReadableSpaceIsZeroAndTakesNoMemory) {
   ASSERT_TRUE(make_readable(start, kBytes));
   EXPECT_TRUE(test::is_zero(start, kBytes));
   EXPECT_FALSE(can_write(start));
-  EXPECT_EQ(smaps_field(start, "Anonymous"), 0);
+  if (reading_takes_no_memory()) EXPECT_EQ(smaps_field(start, "Anonymous"), 0);
   ASSERT_TRUE(commit(start, kBytes));
   std::memset(start, 1, kBytes);
   EXPECT_EQ(resident_pages(start, kBytes), kBytes / page_bytes());
