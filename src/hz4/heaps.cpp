@@ -7,7 +7,7 @@
 namespace hakozuna::hz4 {
 
 constinit Heap no_heap{};
-constinit thread_local Heap* thread_heap = &no_heap;
+HAKOZUNA_DEFINE_THREAD_WORD(Heap*, thread_heap, &no_heap);
 
 namespace {
 

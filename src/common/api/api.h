@@ -34,6 +34,12 @@ static_assert(Line<ServedLine>);
 
 }  // namespace hakozuna::api
 
-// An exported function with C linkage, and one that is defined as another in the same file.
+// An exported function with C linkage, and one that is defined as another in the same file. What a Windows library exports is in
+// windows/exports.txt.
+#if defined(_WIN32)
+#define HAKOZUNA_EXPORT extern "C"
+#define HAKOZUNA_EXPORT_ALIAS(target) __attribute__((alias(target)))
+#else
 #define HAKOZUNA_EXPORT extern "C" __attribute__((visibility("default")))
 #define HAKOZUNA_EXPORT_ALIAS(target) __attribute__((visibility("default"), alias(target)))
+#endif

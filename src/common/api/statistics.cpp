@@ -1,7 +1,14 @@
 #include "common/api/statistics.h"
 
 #include <errno.h>
+
+#if defined(_WIN32)
+#include <windows.h>
+
+#include <psapi.h>
+#else
 #include <sys/resource.h>
+#endif
 
 #include "common/api/api.h"
 #include "common/base/bits.h"
@@ -62,6 +69,19 @@ int print(Form form, int fd) {
   return error;
 }
 
+// Of the whole process.
+void add_page_faults(hakozuna_statistics& all) {
+#if defined(_WIN32)
+  PROCESS_MEMORY_COUNTERS counters;  // soft and hard faults in one number
+  if (K32GetProcessMemoryInfo(GetCurrentProcess(), &counters, sizeof counters)) all.minor_faults = counters.PageFaultCount;
+#else
+  rusage usage;
+  if (getrusage(RUSAGE_SELF, &usage) != 0) return;
+  all.minor_faults = static_cast<uint64_t>(usage.ru_minflt);
+  all.major_faults = static_cast<uint64_t>(usage.ru_majflt);
+#endif
+}
+
 }  // namespace
 
 hakozuna_statistics collect_statistics() {
@@ -70,11 +90,7 @@ hakozuna_statistics collect_statistics() {
   all.struct_size = sizeof all;
   all.foreign_frees = os::foreign_free_count();
   all.misuses = core::misuse_count();
-  rusage usage;
-  if (getrusage(RUSAGE_SELF, &usage) == 0) {
-    all.minor_faults = static_cast<uint64_t>(usage.ru_minflt);
-    all.major_faults = static_cast<uint64_t>(usage.ru_majflt);
-  }
+  add_page_faults(all);
   return all;
 }
 

@@ -2,17 +2,29 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sys/auxv.h>
 #include <unistd.h>
+
+#if defined(_WIN32)
+#include <windows.h>
+#else
+#include <sys/auxv.h>
+#endif
 
 #include "common/core/option_table.h"
 
+#if !defined(_WIN32)
 extern "C" char** environ;
+#endif
 
 namespace hakozuna::core {
 namespace {
 
+#if defined(_WIN32)
+constexpr int kOpenFlags = O_RDONLY | O_BINARY;
+#else
+constexpr int kOpenFlags = O_RDONLY | O_CLOEXEC;
 constexpr char* kNoEntries[] = {nullptr};
+#endif
 
 bool starts_with(std::string_view text, std::string_view start) {
   return text.size() >= start.size() && std::string_view(text.data(), start.size()) == start;
@@ -20,17 +32,41 @@ bool starts_with(std::string_view text, std::string_view start) {
 
 }  // namespace
 
+#if defined(_WIN32)
+
+// Started with fewer rights than its own by nobody: a process with more rights gets its environment from the system.
+Environment Environment::of_program() { return Environment(); }
+
+// The copy is made on the system's heap.
+Environment::Environment() : block_(GetEnvironmentStringsA()), block_position_(block_) {}
+
+Environment::~Environment() {
+  if (file_ >= 0) close(file_);
+  if (block_) FreeEnvironmentStringsA(block_);
+}
+
+bool Environment::read_block(std::string_view& entry) {
+  if (*block_position_ == '\0') return false;
+  entry = block_position_;
+  block_position_ += entry.size() + 1;
+  return true;
+}
+
+#else
+
 Environment Environment::of_program() {
   if (getauxval(AT_SECURE) != 0) return Environment(kNoEntries);
   if (environ) return Environment(environ);
   return Environment("/proc/self/environ");
 }
 
-Environment::Environment(const char* path) : file_(open(path, O_RDONLY | O_CLOEXEC)) {}
-
 Environment::~Environment() {
   if (file_ >= 0) close(file_);
 }
+
+#endif
+
+Environment::Environment(const char* path) : file_(open(path, kOpenFlags)) {}
 
 bool Environment::next(Setting& setting) {
   std::string_view entry;
@@ -48,6 +84,9 @@ bool Environment::next(Setting& setting) {
 }
 
 bool Environment::next_entry(std::string_view& entry) {
+#if defined(_WIN32)
+  if (block_) return read_block(entry);
+#endif
   if (!entries_) return read_entry(entry);
   if (!*entries_) return false;
   entry = *entries_++;

@@ -1,5 +1,5 @@
 // The variables HAKOZUNA_... of the program's environment, read without libc's help: the loader
-// calls malloc before libc has set `environ`.
+// calls malloc before libc has set `environ`, and a Windows process may have several C runtimes.
 #pragma once
 
 #include <cstddef>
@@ -33,10 +33,18 @@ class Environment {
 
  private:
   bool next_entry(std::string_view& entry);
+#if defined(_WIN32)
+  bool read_block(std::string_view& entry);
+#endif
   bool read_entry(std::string_view& entry);
   bool read_byte(char& byte);
 
   char* const* entries_ = nullptr;
+#if defined(_WIN32)
+  Environment();
+  char* block_ = nullptr;  // a copy of the process's: terminated strings, an empty one at the end
+  const char* block_position_ = nullptr;
+#endif
   int file_ = -1;
   size_t chunk_bytes_ = 0;
   size_t chunk_position_ = 0;

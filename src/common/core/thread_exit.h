@@ -1,8 +1,10 @@
 // Whether the calling thread's exit handler has run: what it allocates afterwards gets no second notice of its end.
 #pragma once
 
+#include "common/os/thread_word.h"
+
 namespace hakozuna::core {
 
-[[gnu::tls_model("initial-exec"), gnu::visibility("hidden")]] inline constinit thread_local bool exit_handler_has_run = false;
+HAKOZUNA_DECLARE_THREAD_WORD(bool, exit_handler_has_run, false);
 
 }  // namespace hakozuna::core

@@ -6,4 +6,5 @@
 #include "common/os/lock.h"
 #include "common/os/memory.h"
 #include "common/os/thread.h"
+#include "common/os/thread_word.h"
 #include "common/os/underlying.h"
