@@ -15,7 +15,7 @@ namespace {
 constinit uint64_t lost[mem::kClassCount] = {};
 
 // The calling thread's heap, null if it has none.
-Heap* self() { return thread_heap == &no_heap ? nullptr : thread_heap; }
+Heap* self() { return thread_heap == &no_heap ? nullptr : static_cast<Heap*>(thread_heap); }
 
 void give_up_spans(Heap* heap) {
   EmptyRuns empty;
