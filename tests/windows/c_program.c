@@ -8,6 +8,8 @@
 
 #include "windows/proof.h"
 
+typedef void* Recalloc(void* block, size_t count, size_t size);
+
 static int failures = 0;
 
 static void expect(int condition, const char* what) {
@@ -40,7 +42,9 @@ static void ordinary(void) {
   expect(all(block, 0, 210, 0), "calloc clears");
   memset(block, 2, _msize(block));
   const size_t before = _msize(block);
-  block = _recalloc(block, 3000, 7);
+  // Not in every import library.
+  Recalloc* const recalloc = (Recalloc*)(void*)GetProcAddress(GetModuleHandleA("msvcrt.dll"), "_recalloc");
+  block = recalloc(block, 3000, 7);
   prove("_recalloc", block);
   expect(all(block, 0, before, 2) && all(block, before, 21000, 0), "_recalloc keeps and clears");
   free(block);

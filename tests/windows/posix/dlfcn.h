@@ -1,7 +1,13 @@
 // What the tests use of dlsym(): a name of the library under test.
 #pragma once
 
+#include <malloc.h>
 #include <windows.h>
+
+#include <initializer_list>
+
+#undef near
+#undef far
 
 #define RTLD_DEFAULT nullptr
 
