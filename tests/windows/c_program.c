@@ -34,7 +34,7 @@ static void ordinary(void) {
   expect(_expand(block, (size_t)1 << 40) == NULL, "_expand beyond all bounds");
   block = realloc(block, 300000);
   prove("realloc", block);
-  expect(all(block, 0, 1000, 1), "realloc keeps");
+  expect(all(block, 0, 900, 1), "realloc keeps");
   free(block);
 
   block = calloc(30, 7);
@@ -42,11 +42,13 @@ static void ordinary(void) {
   expect(all(block, 0, 210, 0), "calloc clears");
   memset(block, 2, _msize(block));
   const size_t before = _msize(block);
-  // Not in every import library.
+  // Neither in every import library nor in every runtime.
   Recalloc* const recalloc = (Recalloc*)(void*)GetProcAddress(GetModuleHandleA("msvcrt.dll"), "_recalloc");
-  block = recalloc(block, 3000, 7);
-  prove("_recalloc", block);
-  expect(all(block, 0, before, 2) && all(block, before, 21000, 0), "_recalloc keeps and clears");
+  if (recalloc) {
+    block = recalloc(block, 3000, 7);
+    prove("_recalloc", block);
+    expect(all(block, 0, before, 2) && all(block, before, 21000, 0), "_recalloc keeps and clears");
+  }
   free(block);
 
   errno = 0;

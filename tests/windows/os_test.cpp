@@ -144,8 +144,10 @@ TEST(Thread, ExistsUntilItHasEnded) {
   SetLastError(4321);
   EXPECT_TRUE(thread_exists(id));
   EXPECT_TRUE(thread_exists(thread_id()));
+  EXPECT_EQ(GetLastError(), 4321u);
   stop = true;
   thread.join();
+  SetLastError(4321);
   EXPECT_FALSE(thread_exists(id));
   EXPECT_EQ(GetLastError(), 4321u);
 }

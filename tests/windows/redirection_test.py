@@ -46,7 +46,7 @@ class RedirectionTest(unittest.TestCase):
 
     def test_c_program(self):
         with tempfile.TemporaryDirectory() as folder:
-            self.check([program("c_program.exe"), *ARGUMENTS], 37, 5, cwd=folder, env={"A_VARIABLE": "its value"}, input=b"a line\n")
+            self.check([program("c_program.exe"), *ARGUMENTS], 37, 4, cwd=folder, env={"A_VARIABLE": "its value"}, input=b"a line\n")
 
     def test_cpp_program(self):
         self.check([program("cpp_program.exe")], 5, 3)
