@@ -5,10 +5,10 @@
 // its own, keeps a thread's page faults out of the way of other threads'.
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
+#include "common/base/racing_read.h"
 #include "common/mem/size_classes.h"
 #include "common/os/lock.h"
 
@@ -37,9 +37,7 @@ class RunCache {
   bool keeps(const char* run) const;
 
   // A racing look, for whoever might give them up.
-  bool has_cached() const {
-    return std::atomic_ref<const uint32_t>(count_).load(std::memory_order_relaxed) != 0;
-  }
+  bool has_cached() const { return racing_read(count_) != 0; }
   uint32_t cached_count() const { return count_; }
   size_t cached_bytes() const { return bytes_; }
 

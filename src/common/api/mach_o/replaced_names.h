@@ -7,6 +7,8 @@
 
 #define HAKOZUNA_REPLACE extern "C" __attribute__((visibility("hidden")))
 
+#include <cstddef>
+
 #define malloc(...) replaced_malloc(__VA_ARGS__)
 #define free(...) replaced_free(__VA_ARGS__)
 #define calloc(...) replaced_calloc(__VA_ARGS__)
@@ -17,3 +19,7 @@
 #define posix_memalign(...) replaced_posix_memalign(__VA_ARGS__)
 #define malloc_size(...) replaced_malloc_size(__VA_ARGS__)
 #define malloc_good_size(...) replaced_malloc_good_size(__VA_ARGS__)
+
+// Those that others of ours call.
+HAKOZUNA_REPLACE void free(void* block) noexcept;
+HAKOZUNA_REPLACE void* realloc(void* block, size_t size) noexcept;

@@ -12,8 +12,6 @@
 #include "common/core/diagnostics.h"
 #include "common/os/memory.h"
 
-HAKOZUNA_REPLACE void* realloc(void* block, size_t size) noexcept;
-
 namespace hakozuna::api {
 namespace {
 
@@ -96,7 +94,6 @@ constinit malloc_zone_t zone = {
     .free_definite_size = [](malloc_zone_t*, void* block, size_t size) { Functions::deallocate_sized(block, size); },
     .pressure_relief = [](malloc_zone_t*, size_t goal) { return Functions::relieve_pressure(goal); },
     .claimed_address = [](malloc_zone_t*, void* address) -> boolean_t { return Functions::claims(address); },
-    .try_free_default = nullptr,  // of version 13
 };
 
 }  // namespace
