@@ -38,7 +38,6 @@ target_compile_definitions(hakozuna_headers INTERFACE $<$<BOOL:${HAKOZUNA_CHECKE
 add_library(hakozuna_library_flags INTERFACE)
 target_compile_options(hakozuna_library_flags INTERFACE
   -fno-exceptions -fno-rtti
-  -fasynchronous-unwind-tables  # bad_alloc passes through operator new, and debuggers through everything
   -fno-threadsafe-statics       # the guards live in the C++ runtime
   -fvisibility=hidden
   # The compiler knows what malloc and the others do and may turn one into a call of another, or leave it out.

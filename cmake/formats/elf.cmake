@@ -3,6 +3,7 @@ set(HAKOZUNA_VERSION_SCRIPT ${PROJECT_BINARY_DIR}/exports.map)
 
 add_library(hakozuna_format_flags INTERFACE)
 target_compile_options(hakozuna_format_flags INTERFACE
+  -fasynchronous-unwind-tables  # bad_alloc passes through operator new, and debuggers through everything
   -fno-semantic-interposition -fno-plt
   $<$<CXX_COMPILER_ID:GNU>:-fno-gnu-unique>  # a static member is one per library, not one per process
   -ftls-model=initial-exec)                  # anything else calls the loader, which calls malloc

@@ -15,7 +15,7 @@ struct Pair {
 #define HAKOZUNA_INTERPOSE(name, replacement)                                  \
   extern "C" __attribute__((visibility("hidden"))) void replacement();        \
   extern "C" void system_##name() asm("_" #name);                             \
-  [[gnu::used, gnu::section("__DATA,__interpose")]] static const Pair pair_of_##name = {replacement, system_##name};
+  [[gnu::used, gnu::section("__DATA,__interpose,regular,no_dead_strip")]] static const Pair pair_of_##name = {replacement, system_##name};
 
 // C. The others that take or give blocks (strdup, asprintf, malloc_zone_malloc and its relatives) come to these or to the zone.
 HAKOZUNA_INTERPOSE(malloc, replaced_malloc)
