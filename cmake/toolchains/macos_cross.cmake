@@ -11,7 +11,6 @@ set(CMAKE_C_COMPILER ${cross_directory}/cc)
 set(CMAKE_CXX_COMPILER ${cross_directory}/c++)
 set(CMAKE_AR ${cross_directory}/ar CACHE FILEPATH "")
 set(CMAKE_RANLIB ${cross_directory}/ranlib CACHE FILEPATH "")
-set(CMAKE_LINKER ${cross_directory}/ld64.lld CACHE FILEPATH "")
 set(CMAKE_INSTALL_NAME_TOOL ${CMAKE_COMMAND} CACHE FILEPATH "Not used: the install names are right when linked")
 
 if(CMAKE_SYSTEM_PROCESSOR STREQUAL "arm64")

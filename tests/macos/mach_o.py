@@ -16,10 +16,11 @@ LC_DYLD_INFO = (0x22, 0x80000022)
 LC_BUILD_VERSION = 0x32
 LC_VERSION_MIN_MACOSX = 0x24
 LC_CHAINED_FIXUPS = 0x80000034
+LC_EXPORTS_TRIE = 0x80000033
 LC_OTHER_DYLIBS = (0x80000018, 0x8000001F, 0x80000020, 0x80000023)  # weak, re-exported, lazy, upward
 LC_DYLIBS = (LC_LOAD_DYLIB, *LC_OTHER_DYLIBS)
 
-N_STAB, N_PRIVATE_EXTERNAL, N_TYPE, N_EXTERNAL = 0xE0, 0x10, 0x0E, 0x01
+N_STAB, N_TYPE = 0xE0, 0x0E
 N_UNDEFINED = 0
 SECTION_TYPE = 0xFF
 THREAD_LOCAL_VARIABLES = 0x13
@@ -56,10 +57,6 @@ class Symbol:
         return self.kind & N_TYPE == N_UNDEFINED
 
     @property
-    def is_exported(self):
-        return self.kind & N_EXTERNAL != 0 and self.kind & N_PRIVATE_EXTERNAL == 0 and not self.is_undefined
-
-    @property
     def library_ordinal(self):
         """Which of the libraries the loader looks in, from 1."""
         return self.description >> 8
@@ -80,7 +77,7 @@ class MachO:
         self.segments, self.sections, self.symbols = [], [], []
         self.dylibs, self.rpaths = [], []
         self.install_name = self.minimum_system = None
-        self._opcode_streams, self._chained = [], None
+        self._opcode_streams, self._chained, self._trie = [], None, (0, 0)
         offset = 32
         for _ in range(count):
             command, size = struct.unpack_from("<2I", data, offset)
@@ -106,7 +103,9 @@ class MachO:
             self.minimum_system = ("macos", version(struct.unpack_from("<I", data, offset + 8)[0]))
         elif command in LC_DYLD_INFO:
             fields = struct.unpack_from("<10I", data, offset + 8)
-            self._opcode_streams = [fields[2:4], fields[6:8]]  # binds, lazy binds
+            self._opcode_streams, self._trie = [fields[2:4], fields[6:8]], fields[8:10]  # binds and lazy binds; exports
+        elif command == LC_EXPORTS_TRIE:
+            self._trie = struct.unpack_from("<2I", data, offset + 8)
         elif command == LC_CHAINED_FIXUPS:
             self._chained = struct.unpack_from("<2I", data, offset + 8)
 
@@ -138,6 +137,28 @@ class MachO:
         for i in range(0, section.size, 8):
             yield section.address + i, struct.unpack_from("<Q", self.data, section.offset + i)[0]
 
+    def exports(self):
+        """The names that the loader finds in the library. Symbols have a mark for that too, which it does not look at."""
+        offset, size = self._trie
+        names = []
+
+        def walk(position, prefix):
+            length, position = number_at(self.data, position)
+            if length:
+                names.append(prefix)
+            position += length
+            children = self.data[position]
+            position += 1
+            for _ in range(children):
+                stop = self.data.index(b"\0", position)
+                label = self.data[position:stop].decode()
+                child, position = number_at(self.data, stop + 1)
+                walk(offset + child, prefix + label)
+
+        if size:
+            walk(offset, "")
+        return names
+
     def binds(self):
         """The name of the symbol whose address the loader writes, by the address it writes it to."""
         if self._chained:
@@ -154,14 +175,8 @@ class MachO:
 
         def number():
             nonlocal position
-            value = shift = 0
-            while True:
-                byte = self.data[position]
-                position += 1
-                value |= (byte & 0x7F) << shift
-                shift += 7
-                if byte < 0x80:
-                    return value
+            value, position = number_at(self.data, position)
+            return value
 
         while position < end:
             operation, immediate = self.data[position] & 0xF0, self.data[position] & 0x0F
@@ -223,6 +238,18 @@ class MachO:
                 if step == 0:
                     break
                 at += step * 4
+
+
+def number_at(data, position):
+    """A number of seven bits a byte, the lowest first, and where it ends."""
+    value = shift = 0
+    while True:
+        byte = data[position]
+        position += 1
+        value |= (byte & 0x7F) << shift
+        shift += 7
+        if byte < 0x80:
+            return value, position
 
 
 def text(padded):

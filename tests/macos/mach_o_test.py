@@ -39,8 +39,7 @@ class Kind(unittest.TestCase):
 
 class Names(unittest.TestCase):
     def test_exports_the_list_exactly(self):
-        exported = sorted(symbol.name for symbol in library.symbols if symbol.is_exported)
-        self.assertEqual(exported, sorted("_" + name for name in listed(options.exports)))
+        self.assertEqual(sorted(library.exports()), sorted("_" + name for name in listed(options.exports)))
 
     def test_needs_nothing_but_the_system(self):
         self.assertLessEqual(set(library.dylibs), {LIBSYSTEM, LIBCXX})
@@ -51,6 +50,12 @@ class Names(unittest.TestCase):
         taken = {s.name for s in library.symbols if s.is_undefined and s.library_ordinal == ordinal}
         operators = {"_" + name for name in listed(options.interposed) if name.startswith("_Z")}
         self.assertLessEqual(taken, operators | CXX_RUNTIME)
+
+
+    def test_a_new_handlers_exception_is_caught(self):
+        # What says where, and the function that reads it: linkers have left them out.
+        self.assertIsNotNone(library.section("__gcc_except_tab"))
+        self.assertIn("___gxx_personality_v0", library.binds().values())
 
 
 class Interposition(unittest.TestCase):
