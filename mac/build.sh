@@ -5,7 +5,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-mac/check_environment.sh >/dev/null || { echo "mac/build.sh: see mac/check_environment.sh" >&2; exit 1; }
+mac/check_environment.sh >&2 || exit 1
 
 cmake -S . -B build/mac -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_OSX_DEPLOYMENT_TARGET=11.0 \
   -DHAKOZUNA_BUILD_LAUNCHER=OFF -DHAKOZUNA_BUILD_BENCH=OFF "$@"

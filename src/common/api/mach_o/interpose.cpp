@@ -1,5 +1,5 @@
-// Interposition: the loader reads these pairs before it binds anything, and gives every other library, the system's too, the replacement where it asks
-// for the system's function. Our own calls stay as they are. Which functions there are is in interposed.txt; the check of the built
+// Interposition: the loader reads these pairs before it binds anything, and gives every other library, the system's too, the replacement where
+// it asks for the system's function. Our own calls stay as they are. Which functions there are is in interposed.txt; the check of the built
 // library compares.
 //
 // Both sides are named by symbol, so that no header has a say in their types: only the addresses matter.

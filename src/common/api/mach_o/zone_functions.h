@@ -85,8 +85,8 @@ class ZoneFunctions {
     return {static_cast<size_t>(all.live), static_cast<size_t>(all.mapped)};
   }
 
-  // Around a fork, and around a look at all zones. The system's fork() calls them after the program's handlers, which may so allocate; nobody allocates
-  // between them.
+  // Around a fork, and around a look at all zones. The system's fork() calls them after the program's handlers, which may so allocate; nobody
+  // allocates between them.
   static void lock() {
     ServedLine::fork_prepare();
     locked_.store(true, std::memory_order_relaxed);  // a hint for who inspects us while we stand still

@@ -1,5 +1,5 @@
-// How a zone becomes the default one. The system has a list of zones, whose first is the default, and no call to choose it: a new zone goes to the end, and
-// when a zone leaves, the last one takes its place. So the default zone is made to leave and come back until ours is first.
+// How a zone becomes the default one. The system has a list of zones, whose first is the default, and no call to choose it: a new zone goes to
+// the end, and when a zone leaves, the last one takes its place. So the default zone is made to leave and come back until ours is first.
 //
 // Zones is the system's list, malloc/malloc.h in the library (zone.cpp) and a model of it in the unit tests:
 //
