@@ -3,9 +3,9 @@
 #   hakozuna_add_line(<name> CLASS <class> HEADER <header> [SOURCE_DIR <folder>] [TEST_ONLY])
 #
 # builds a shared library and, where its format has a use for one, an archive (libhakozuna_<name>.so and .a; targets
-# hakozuna_<name> and hakozuna_<name>_static, aliases hakozuna::<name> and hakozuna::<name>_static) from the line's own *.cpp in SOURCE_DIR (src/<name> if not given), the common
-# layers, and the front door compiled for this line: CLASS satisfies the concept of common/core/line.h and HEADER, relative to
-# the folder above SOURCE_DIR, defines it. TEST_ONLY: never installed.
+# hakozuna_<name> and hakozuna_<name>_static, aliases hakozuna::<name> and hakozuna::<name>_static) from the line's own *.cpp in
+# SOURCE_DIR (src/<name> if not given), the common layers, and the front door compiled for this line: CLASS satisfies the concept of
+# common/core/line.h and HEADER, relative to the folder above SOURCE_DIR, defines it. TEST_ONLY: never installed.
 #
 # The line's own objects are the target hakozuna_<name>_objects, for unit tests that look inside. Under HAKOZUNA_SANITIZE only
 # that target is made: a sanitizer brings its own malloc, so there is no library to load.

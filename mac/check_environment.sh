@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Says whether this Mac has what the scripts beside it need: macOS 11 or later, Apple's command line tools, CMake 3.25, Ninja, Python 3.9. Installs nothing.
+# Says whether this Mac has what the scripts beside it need: macOS 11 or later, Apple's command line tools, CMake 3.25, Ninja, Python 3.9. Installs
+# nothing.
 #
 #   mac/check_environment.sh
 set -uo pipefail

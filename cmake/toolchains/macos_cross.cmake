@@ -1,5 +1,6 @@
 # macOS from another system: the compiler that mac/setup_cross.sh installs into build/cross, Clang with macOS's headers and stubs of its
-# libraries, and LLVM's linker for Mach-O. The compiler brings a linker of its own, which exports what is hidden. The including file has set CMAKE_SYSTEM_PROCESSOR.
+# libraries, and LLVM's linker for Mach-O. The compiler brings a linker of its own, which exports what is hidden. The including file has set
+# CMAKE_SYSTEM_PROCESSOR.
 set(CMAKE_SYSTEM_NAME Darwin)
 set(HAKOZUNA_MACOS_MINIMUM 11.0 CACHE STRING "The oldest macOS the libraries load on: the first on arm64")
 
