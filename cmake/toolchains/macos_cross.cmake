@@ -23,10 +23,8 @@ set(CMAKE_C_FLAGS_INIT "-target ${target}")
 set(CMAKE_CXX_FLAGS_INIT "-target ${target}")
 set(CMAKE_USER_MAKE_RULES_OVERRIDE ${CMAKE_CURRENT_LIST_DIR}/macos_link_rule.cmake)
 
-# Asking would link programs, and build a libc++ for them first, which takes a minute.
-set(CMAKE_C_COMPILER_WORKS ON)
-set(CMAKE_CXX_COMPILER_WORKS ON)
-set(CMAKE_INSTALL_LIBDIR lib CACHE PATH "")  # is otherwise found out from such a program
+# Questions to the compiler are not linked: programs would be by its own linker, and with a libc++ that it builds first, which takes a minute.
+set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)
 
 set(HAKOZUNA_LIBCXX ${CMAKE_CURRENT_LIST_DIR}/libc++.1.tbd CACHE FILEPATH "")
 set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
