@@ -83,15 +83,13 @@ bool collect_orphan(Span* span) {
     os::LockGuard guard(orphans.lock);
     if (span->owner.load(std::memory_order_relaxed)) return false;
     const bool is_orphan = span->state == SpanState::kOrphan || span->state == SpanState::kOrphanFull;
-    if (is_orphan) remove(span);
-    const bool pages_returned = turn_token_back(span);
     if (!is_orphan) {
       // A span given back before this late token. It may be in use again by now, and a free may have relied on the token.
-      if (span->pending.load(std::memory_order_seq_cst) == 0) return true;
-      return span->queued.exchange(true, std::memory_order_seq_cst);
+      span->pages_returned = false;
+      return release_token(span);
     }
-    collect_pending(span);
-    if (pages_returned) note_returned_pages(span);
+    remove(span);
+    collect_and_release_token(span);
     Heap* const heap = thread_heap;
     run = run_of(span);
     order = span->order;

@@ -38,9 +38,10 @@ constinit std::atomic<uint32_t> notifying_without_heap{0};
 
 // Takes the span's token; false if it is somebody else's to deliver.
 bool take_token(Span* span) {
-  // A late thread may find the span given back. Nothing is pending then, and its record may be about to become zeros again.
-  if (racing_read(span->state) == SpanState::kNone) return false;
-  // If it is queued, whoever takes it off turns the token back before looking, and finds our bit.
+  // A late thread may find the span given back. Nothing is pending then, and its record may be about to become zeros again. seq_cst: after
+  // the announcement in notify(); pairs with the fence in may_discard_records().
+  if (racing_read<__ATOMIC_SEQ_CST>(span->state) == SpanState::kNone) return false;
+  // If it is queued, whoever takes it off looks once more after turning the token back, and finds our bit.
   return !span->queued.load(std::memory_order_seq_cst) && !span->queued.exchange(true, std::memory_order_seq_cst);
 }
 
@@ -65,8 +66,8 @@ void notify(Span* span) {
     notifying_without_heap.fetch_sub(1, std::memory_order_seq_cst);
     return;
   }
-  // Announced before the state is looked at; may_discard_records() looks at the announcements after the state has become kNone, and at the
-  // tokens.
+  // Announced before the state is looked at; may_discard_records() looks at the announcements, and at the tokens, after the state has become
+  // kNone. One of the two sees the other.
   heap->notifying.store(span, std::memory_order_seq_cst);
   const bool taken = take_token(span);
   heap->notifying.store(nullptr, std::memory_order_release);
@@ -74,6 +75,8 @@ void notify(Span* span) {
 }
 
 bool may_discard_records(char* first_record, size_t count) {
+  // seq_cst: the states became kNone by plain stores, before the run came back to the supply. Pairs with take_token().
+  std::atomic_thread_fence(std::memory_order_seq_cst);
   const Span* const first = reinterpret_cast<const Span*>(first_record);
   if (notifying_without_heap.load(std::memory_order_seq_cst) != 0) return false;
   bool free = true;
@@ -123,11 +126,23 @@ void deliver_held(Heap* heap) {
   deliver_chain(heap->held.exchange(nullptr, std::memory_order_acquire));
 }
 
-bool turn_token_back(Span* span) {
-  const bool pages_returned = span->pages_returned;
-  span->pages_returned = false;
+bool release_token(Span* span) {
   span->queued.store(false, std::memory_order_seq_cst);
-  return pages_returned;
+  // Who set a bit before the store found the token taken and left it at that.
+  return span->pending.load(std::memory_order_seq_cst) == 0 || span->queued.exchange(true, std::memory_order_seq_cst);
+}
+
+uint32_t collect_and_release_token(Span* span) {
+  uint32_t freed = 0;
+  bool pages_returned = false;
+  do {
+    pages_returned |= span->pages_returned;
+    span->pages_returned = false;
+    freed += collect_pending(span);
+    // The token goes last: with it serve_sleeping() would return pages of slots that it saw pending, and that are handed out by now.
+  } while (!release_token(span));
+  if (pages_returned) note_returned_pages(span);
+  return freed;
 }
 
 void collect_queue(Heap* heap, uint32_t budget) {
@@ -146,10 +161,7 @@ void collect_queue(Heap* heap, uint32_t budget) {
       span = next;
       continue;
     }
-    const bool pages_returned = turn_token_back(span);
-    const uint32_t freed = collect_pending(span);
-    core::count(heap->remote_frees, freed);
-    if (pages_returned) note_returned_pages(span);
+    core::count(heap->remote_frees, collect_and_release_token(span));
     if (span->state == SpanState::kCurrent) {
       use_word_again(heap->bins[span->size_class]);
     } else {

@@ -24,9 +24,12 @@ void deliver_chain(Span* chain);
 // Delivers the tokens the calling thread holds.
 void deliver_held(Heap* heap);
 
-// Gives up a token that the caller holds, which is done before looking at what is pending: see notify(). The next holder may have queue_next and
-// pages_returned from then on. Returns the latter as it was.
-bool turn_token_back(Span* span);
+// Collects what is pending of a span that the caller owns, whose token it holds, and gives the token up. The next holder may have queue_next
+// and pages_returned from then on. Returns how many slots became free.
+uint32_t collect_and_release_token(Span* span);
+
+// Gives up the token of a span that the caller does not own. False if the caller has it again, because something is pending.
+bool release_token(Span* span);
 
 inline bool has_queued(const Heap* heap) {
   return heap->carried || heap->queue.load(std::memory_order_relaxed);

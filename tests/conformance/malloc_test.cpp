@@ -102,7 +102,7 @@ TEST(Malloc, BlocksOfManySizesKeepTheirContents) {
 
 TEST(Malloc, RandomSizesTo64MiB) {
   Random random(2);
-  for (int round = 0; round < 400; ++round) {
+  for (int round = 0; round < 100; ++round) {
     const size_t size = random.size_between(65536, 64 * kMiB);
     void* block = opaque(std::malloc(size));
     ASSERT_NE(block, nullptr) << size;

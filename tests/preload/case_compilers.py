@@ -51,7 +51,7 @@ def c_source(functions):
 
 @case("gcc", "gcc", "as", "ld")
 def gcc(run):
-    functions = 60 if run.short else 400
+    functions = 60 if run.short else 200
     run.write("big.c", c_source(functions) + "int main(void) { return f0(5) == f1(5); }\n")
     run.command("gcc", "-O2", "-g", "-Wall", "-c", "big.c", "-o", "big.o")
     run.digest("big.o")
@@ -63,7 +63,7 @@ def gcc(run):
 
 @case("g++", "g++", "as", "ld")
 def gxx(run):
-    run.write("big.cpp", cxx_source(2 if run.short else 25))
+    run.write("big.cpp", cxx_source(2 if run.short else 10))
     run.command("g++", "-std=c++20", "-O1", "-c", "big.cpp", "-o", "big.o")
     run.digest("big.o")
 

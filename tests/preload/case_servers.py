@@ -36,7 +36,7 @@ def redis(run):
         run.note(f"{arguments}: {done.stdout}\n")
         return done.stdout
 
-    requests = 2_000 if run.short else 50_000
+    requests = 2_000 if run.short else 20_000
     done = run.command("redis-benchmark", "-p", port, "-n", requests, "-c", 50, "-P", 16, "-q", "-t",
                        "set,get,incr,lpush,rpush,lpop,sadd,hset,zadd,lrange_100,mset", compare=False)
     if "rror" in done.stdout + done.stderr:
@@ -47,7 +47,7 @@ def redis(run):
 
     numbers = random.Random(5)
     commands = []
-    for i in range(2_000 if run.short else 40_000):
+    for i in range(2_000 if run.short else 20_000):
         value = "v" * numbers.randrange(1, 2000)
         commands.append(f"set key:{numbers.randrange(9000)} {value}\nhset hash:{i % 100} f{i % 53} {value[:50]}\n"
                         f"rpush list:{i % 40} {i}\nzadd z:{i % 20} {numbers.randrange(1000)} m{i % 500}\n"

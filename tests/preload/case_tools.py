@@ -57,7 +57,7 @@ def git(run):
         run.command("git", *arguments, **fixed, **more)
 
     do("init", "-q", "-b", "main", ".")
-    commits = 10 if run.short else 60
+    commits = 10 if run.short else 30
     for i in range(commits):
         for k in range(20):
             run.write(f"file{(i + k) % 40}.txt", "".join(f"line {n} of {i * k}\n" for n in range(200 + i)))

@@ -66,10 +66,32 @@ class RunTest(unittest.TestCase):
 
 
 class CaseTest(unittest.TestCase):
+    def setUp(self):
+        directory = tempfile.TemporaryDirectory()
+        self.addCleanup(directory.cleanup)
+        self.work = pathlib.Path(directory.name) / "case"
+
     def test_a_program_that_is_not_there_is_a_reason_to_skip(self):
         case = harness.Case("x", lambda run: None, ("no-such-program-at-all",))
         with self.assertRaisesRegex(harness.Skip, "not installed"):
-            harness.run_both(case, os.path.join(tempfile.gettempdir(), "unused"), "/lib/x.so", False)
+            harness.record(case, self.work, False)
+        with self.assertRaisesRegex(harness.Skip, "not installed"):
+            harness.run_and_compare(case, self.work, "/lib/x.so", False)
+
+    def test_nothing_noted_is_a_failure(self):
+        with self.assertRaisesRegex(harness.Failure, "noted nothing"):
+            harness.record(harness.Case("x", lambda run: None, ()), self.work, False)
+
+    def test_without_a_record_there_is_nothing_to_compare_with(self):
+        case = harness.Case("x", lambda run: run.note("a"), ())
+        with self.assertRaisesRegex(harness.Failure, "--record"):
+            harness.run_and_compare(case, self.work, None, False)
+
+    def test_what_was_recorded_is_compared(self):
+        harness.record(harness.Case("x", lambda run: run.note("a"), ()), self.work, False)
+        harness.run_and_compare(harness.Case("x", lambda run: run.note("a"), ()), self.work, None, False)
+        with self.assertRaisesRegex(harness.Failure, "-a\n\\+b"):
+            harness.run_and_compare(harness.Case("x", lambda run: run.note("b"), ()), self.work, None, False)
 
 
 if __name__ == "__main__":

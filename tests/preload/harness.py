@@ -1,6 +1,7 @@
-"""Runs a program twice, with and without a library preloaded, and compares what can be seen of it."""
+"""Runs a program without and with a library preloaded, and compares what can be seen of it."""
 import difflib
 import hashlib
+import json
 import os
 import pathlib
 import re
@@ -25,9 +26,9 @@ def find_program(name):
 
 
 class Run:
-    """One of the two runs of a case: commands in a directory of their own, and a transcript of all they did.
+    """One run of a case: commands in a directory of their own, and a transcript of all they did.
 
-    Both runs use the same directory, one after the other, so that no path differs.
+    All runs of a case use the same directory, one after the other, so that no path differs.
     """
 
     def __init__(self, directory, library=None, short=False, timeout=300):
@@ -159,26 +160,50 @@ def compare(without, under):
     raise Failure("\n".join(list(difference)[:60]))
 
 
-def run_both(case, directory, library, short, timeout=300):
-    """Runs `case.body(run)` without the library, then with it, and compares."""
-    programs = [find_program(name) for name in case.needs]
-    for reason in [case.missing()] if case.missing else []:
-        if reason:
-            raise Skip(reason)
-    for program in programs:
-        prove_preload(program, library)
-    transcripts = []
-    for preload in (None, library):
-        run = Run(directory, preload, short, timeout)
-        try:
-            case.body(run)
-        finally:
-            run.stop_all()
-        if not run.transcript:
-            raise Failure("the case noted nothing that could be compared")
-        transcripts.append(run.transcript)
-    compare(*transcripts)
+def run_once(case, directory, library, short, timeout=300):
+    """Runs `case.body(run)` and returns the transcript."""
+    run = Run(directory, library, short, timeout)
+    try:
+        case.body(run)
+    finally:
+        run.stop_all()
+    if not run.transcript:
+        raise Failure("the case noted nothing that could be compared")
     shutil.rmtree(directory, ignore_errors=True)
+    return run.transcript
+
+
+def require(case):
+    """Raises Skip if something the case needs is not there. Returns the programs it needs."""
+    programs = [find_program(name) for name in case.needs]
+    reason = case.missing() if case.missing else None
+    if reason:
+        raise Skip(reason)
+    return programs
+
+
+def expected_file(directory):
+    """Where the transcript of the run without a library is kept, for the lines that follow."""
+    return pathlib.Path(f"{directory}.expected.json")
+
+
+def record(case, directory, short):
+    """Runs the case without a library, once for all the lines."""
+    expected_file(directory).unlink(missing_ok=True)
+    require(case)
+    transcript = run_once(case, directory, None, short)
+    expected_file(directory).write_text(json.dumps(transcript))
+
+
+def run_and_compare(case, directory, library, short):
+    """Runs the case with the library and compares with what was recorded."""
+    for program in require(case):
+        prove_preload(program, library)
+    try:
+        expected = json.loads(expected_file(directory).read_text())
+    except OSError:
+        raise Failure("there is no run without the library to compare with: --record comes first") from None
+    compare(expected, run_once(case, directory, library, short))
 
 
 class Case:

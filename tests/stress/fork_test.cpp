@@ -20,13 +20,14 @@ extern char** environ;
 namespace hakozuna::test {
 namespace {
 
-// Threads that allocate and free all the time, for as long as it lives.
+// Threads that allocate and free all the time, for as long as it lives. Every page they write after a fork is copied: little memory, or that is all
+// there is time for.
 class BusyThreads {
  public:
   explicit BusyThreads(size_t count) {
     for (size_t i = 0; i < count; ++i) {
       threads_.emplace_back([this, i] {
-        BlockSet blocks({.slots = 300, .max_size = 200'000, .max_total = size_t{8} << 20}, i);
+        BlockSet blocks({.slots = 300, .max_size = 100'000, .max_total = size_t{256} << 10}, i);
         while (!stop_) failed_ += blocks.step() ? 0 : 1;
       });
     }
@@ -47,8 +48,8 @@ class BusyThreads {
 int child_work(void* inherited, size_t size) {
   if (!has_pattern(inherited, size, 5)) return 10;
   std::free(inherited);
-  BlockSet blocks({.slots = 200, .max_size = 100'000, .max_total = size_t{8} << 20}, 9);
-  for (int i = 0; i < 500; ++i) {
+  BlockSet blocks({.slots = 50, .max_size = 50'000, .max_total = size_t{8} << 20}, 9);
+  for (int i = 0; i < 150; ++i) {
     if (!blocks.step()) return 11;
   }
   if (!blocks.free_all()) return 12;

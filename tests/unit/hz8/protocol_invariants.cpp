@@ -99,9 +99,9 @@ std::string ProtocolModel::describe(const State& state, int thread) const {
   static constexpr const char* kThreadNames[kThreads] = {"freer 0", "freer 1", "owner", "adopter", "purger"};
   static constexpr const char* kStepNames[] = {
       "done", "claim", "set summary", "read state", "read queued", "take token", "read owner", "read queue",
-      "write queue_next", "push", "lock orphans", "token back of orphan", "look again", "take token again",
-      "collect orphan", "collect word of orphan", "place orphan", "take queue", "read queue_next", "check owner",
-      "token back", "collect", "collect word", "place", "take token for release", "forget owner", "forget state",
+      "write queue_next", "push", "lock orphans", "collect orphan", "collect word of orphan",
+      "token back of orphan", "look again at orphan", "take token of orphan again", "place orphan",
+      "take queue", "read queue_next", "check owner", "collect", "collect word", "token back", "look again", "take token again", "place", "take token for release", "forget owner", "forget state",
       "token back of released", "make state", "make owner", "make orphan", "move to ended", "take late queue",
       "read queue_next of late", "adopt", "look for pending", "take slot", "check class", "put back",
       "take queue to purge", "read queue_next to purge", "hold bits", "hold word", "restore bits"};

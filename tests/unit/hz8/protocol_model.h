@@ -21,12 +21,12 @@ enum class Mutation {
   kNone,
   kReadNextAfterCollecting,    // collect_queue() reads queue_next when the token is gone already
   kPushOnEveryFree,            // not by who turns `queued` only
-  kCollectBeforeToken,         // collect_queue() turns the token back after looking at the pending bits
+  kTokenBeforeCollecting,      // ... or turns the token back before it collects
   kCollectWordsBeforeSummary,  // collect_pending(): a bit set between the two is lost
   kSetSummaryBeforeWord,       // remote_free()
   kGiveUpAfterAdoption,        // deliver() returns when collect_orphan() says "no orphan any more"
   kNoCheckUnderLock,           // collect_orphan() takes for an orphan what was one before it had the lock
-  kNoSecondLook,               // collect_orphan() of a record that is no orphan trusts that nothing is pending
+  kNoSecondLook,               // release_token() trusts that nothing has become pending
   kNoOwnerCheckInQueue,        // collect_queue() takes every span on its queue for its own
   kNoLateDelivery,             // end_heap() and reap_heaps() leave the queues of ended heaps alone
   kAdoptIntoEndedHeap,         // end_heap() is still the thread's heap when it delivers what came late
@@ -79,19 +79,21 @@ class ProtocolModel {
     kPush,
     // collect_orphan(), under the lock
     kLockOrphans,
-    kTokenBackOfOrphan,
-    kLookAgain,
-    kTakeTokenAgain,
     kCollectOrphan,
     kCollectOrphanWord,
+    kTokenBackOfOrphan,
+    kLookAgainAtOrphan,
+    kTakeTokenOfOrphanAgain,
     kPlaceOrphan,
     // collect_queue()
     kTakeQueue,
     kReadNext,
     kCheckOwner,
-    kTokenBack,
     kCollect,
     kCollectWord,
+    kTokenBack,
+    kLookAgain,
+    kTakeTokenAgain,
     kPlace,
     // unmake_span()
     kTakeForRelease,
@@ -202,9 +204,9 @@ class ProtocolModel {
   void next_job(Local& local, int freer) const;
   void end_deliver(Local& local, int thread) const;
   test::Outcome take_queue(State& state, int thread) const;
-  test::Outcome collect(Span& span, Local& local, Step word_step, Step place_step) const;
-  test::Outcome collect_word(Span& span, Local& local, Step collect_step, Step place_step) const;
-  test::Outcome merge(Span& span, uint8_t freed) const;
+  test::Outcome collect(State& state, int thread, Step word_step, Step next_step) const;
+  test::Outcome collect_word(State& state, int thread, Step collect_step, Step next_step) const;
+  test::Outcome merge(State& state, int8_t index, uint8_t freed) const;
   void leave_orphan(State& state, int thread) const;
   const char* not_releasable(const State& state, int8_t span) const;
   bool others_done(const State& state, int thread) const;

@@ -13,7 +13,12 @@ constexpr uint8_t bit(int index) { return static_cast<uint8_t>(1u << index); }
 
 // ---- collect_pending() -----------------------------------------------------------------------------------------------------
 
-Outcome ProtocolModel::merge(Span& span, uint8_t freed) const {
+Outcome ProtocolModel::merge(State& state, int8_t index, uint8_t freed) const {
+  Span& span = state.spans[index];
+  const Local& purger = state.threads[kPurger];
+  if (freed != 0 && purger.span == index && (purger.step == Step::kHoldWord || purger.step == Step::kRestoreBits)) {
+    return Outcome::wrong("a slot is collected while its pages are returned");
+  }
   if (span.place == Place::kNone) return Outcome::wrong("a released span is collected");
   if (span.free & freed) return Outcome::wrong("a slot is collected twice");
   span.free |= freed;
@@ -21,7 +26,9 @@ Outcome ProtocolModel::merge(Span& span, uint8_t freed) const {
 }
 
 // The exchange of `pending`; with words, of which it says what is to be collected.
-Outcome ProtocolModel::collect(Span& span, Local& local, Step word_step, Step place_step) const {
+Outcome ProtocolModel::collect(State& state, int thread, Step word_step, Step next_step) const {
+  Local& local = state.threads[thread];
+  Span& span = state.spans[local.span];
   constexpr uint8_t kWordsDone = 0x80;
   if (span.has_words && mutated(Mutation::kCollectWordsBeforeSummary) && local.mask != kWordsDone) {
     local.mask = kFreedSlots;
@@ -30,8 +37,8 @@ Outcome ProtocolModel::collect(Span& span, Local& local, Step word_step, Step pl
   }
   const uint8_t mask = span.pending;
   span.pending = 0;
-  local.step = place_step;
-  if (!span.has_words) return merge(span, mask);
+  local.step = next_step;
+  if (!span.has_words) return merge(state, local.span, mask);
   if (local.mask == kWordsDone) {
     local.mask = 0;
   } else if (mask != 0) {
@@ -41,19 +48,21 @@ Outcome ProtocolModel::collect(Span& span, Local& local, Step word_step, Step pl
   return Outcome::moved();
 }
 
-Outcome ProtocolModel::collect_word(Span& span, Local& local, Step collect_step, Step place_step) const {
+Outcome ProtocolModel::collect_word(State& state, int thread, Step collect_step, Step next_step) const {
+  Local& local = state.threads[thread];
+  Span& span = state.spans[local.span];
   const int index = local.mask & 1 ? 0 : 1;
   const uint8_t freed = span.words[index];
   span.words[index] = 0;
   local.mask &= static_cast<uint8_t>(~bit(index));
   if (local.mask == 0) {
-    local.step = place_step;
+    local.step = next_step;
     if (mutated(Mutation::kCollectWordsBeforeSummary)) {
       local.mask = 0x80;
       local.step = collect_step;
     }
   }
-  return merge(span, freed);
+  return merge(state, local.span, freed);
 }
 
 // ---- collect_orphan() --------------------------------------------------------------------------------------------------
@@ -70,36 +79,46 @@ Outcome ProtocolModel::collect_orphan_step(State& state, int thread) const {
         return Outcome::moved();
       }
       state.lock_holder = static_cast<int8_t>(thread);
-      local.step = Step::kTokenBackOfOrphan;
+      local.step = span.place == Place::kOrphan || mutated(Mutation::kNoCheckUnderLock) ? Step::kCollectOrphan
+                                                                                        : Step::kTokenBackOfOrphan;
       return Outcome::moved();
+    case Step::kCollectOrphan:
+      if (span.place != Place::kOrphan) return Outcome::wrong("a span is collected as an orphan that is none");
+      return collect(state, thread, Step::kCollectOrphanWord, Step::kTokenBackOfOrphan);
+    case Step::kCollectOrphanWord:
+      return collect_word(state, thread, Step::kCollectOrphan, Step::kTokenBackOfOrphan);
     case Step::kTokenBackOfOrphan:
       span.queued = 0;
       local.holds = 0;
-      local.step = span.place == Place::kOrphan || mutated(Mutation::kNoCheckUnderLock) ? Step::kCollectOrphan
-                                                                                        : Step::kLookAgain;
+      local.step = Step::kLookAgainAtOrphan;
       return Outcome::moved();
-    case Step::kLookAgain:
-      if (span.pending == 0 || mutated(Mutation::kNoSecondLook)) {
-        leave_orphan(state, thread);
+    case Step::kLookAgainAtOrphan:
+      if (span.pending != 0 && !mutated(Mutation::kNoSecondLook)) {
+        local.step = Step::kTakeTokenOfOrphanAgain;
+      } else if (span.place == Place::kOrphan) {
+        local.step = Step::kPlaceOrphan;
       } else {
-        local.step = Step::kTakeTokenAgain;
+        leave_orphan(state, thread);
       }
       return Outcome::moved();
-    case Step::kTakeTokenAgain:
+    case Step::kTakeTokenOfOrphanAgain:
       if (span.queued) {
-        leave_orphan(state, thread);
+        if (span.place == Place::kOrphan) {
+          local.step = Step::kPlaceOrphan;
+        } else {
+          leave_orphan(state, thread);
+        }
+        return Outcome::moved();
+      }
+      span.queued = 1;
+      local.holds = 1;
+      if (span.place == Place::kOrphan) {
+        local.step = Step::kCollectOrphan;
       } else {
-        span.queued = 1;
-        local.holds = 1;
         state.lock_holder = kNobody;
         local.step = Step::kReadOwner;
       }
       return Outcome::moved();
-    case Step::kCollectOrphan:
-      if (span.place != Place::kOrphan) return Outcome::wrong("a span is collected as an orphan that is none");
-      return collect(span, local, Step::kCollectOrphanWord, Step::kPlaceOrphan);
-    case Step::kCollectOrphanWord:
-      return collect_word(span, local, Step::kCollectOrphan, Step::kPlaceOrphan);
     default:  // kPlaceOrphan
       if (is_empty(span) && local.caller != Step::kPlaceOrphan) {
         local.caller = Step::kPlaceOrphan;
@@ -165,7 +184,7 @@ Outcome ProtocolModel::collect_queue_step(State& state, int thread) const {
     return Outcome::moved();
   }
   Span& span = state.spans[local.span];
-  const bool late_token = mutated(Mutation::kCollectBeforeToken);
+  const bool early_token = mutated(Mutation::kTokenBeforeCollecting);
   switch (local.step) {
     case Step::kCheckOwner:
       if (span.owner != local.heap && !mutated(Mutation::kNoOwnerCheckInQueue)) {
@@ -174,19 +193,31 @@ Outcome ProtocolModel::collect_queue_step(State& state, int thread) const {
         local.after_deliver = Step::kTakeQueue;  // pushed to an earlier user of this heap
         local.step = Step::kReadOwner;
       } else {
-        local.step = late_token ? Step::kCollect : Step::kTokenBack;
+        local.step = early_token ? Step::kTokenBack : Step::kCollect;
       }
-      return Outcome::moved();
-    case Step::kTokenBack:
-      span.queued = 0;
-      local.holds = 0;
-      local.step = late_token ? Step::kPlace : Step::kCollect;
       return Outcome::moved();
     case Step::kCollect:
       if (span.owner != local.heap) return Outcome::wrong("a span is collected by who does not own it");
-      return collect(span, local, Step::kCollectWord, late_token ? Step::kTokenBack : Step::kPlace);
+      return collect(state, thread, Step::kCollectWord, early_token ? Step::kPlace : Step::kTokenBack);
     case Step::kCollectWord:
-      return collect_word(span, local, Step::kCollect, late_token ? Step::kTokenBack : Step::kPlace);
+      return collect_word(state, thread, Step::kCollect, early_token ? Step::kPlace : Step::kTokenBack);
+    case Step::kTokenBack:
+      span.queued = 0;
+      local.holds = 0;
+      local.step = early_token ? Step::kCollect : Step::kLookAgain;
+      return Outcome::moved();
+    case Step::kLookAgain:
+      local.step = span.pending == 0 || mutated(Mutation::kNoSecondLook) ? Step::kPlace : Step::kTakeTokenAgain;
+      return Outcome::moved();
+    case Step::kTakeTokenAgain:
+      if (span.queued) {
+        local.step = Step::kPlace;
+      } else {
+        span.queued = 1;
+        local.holds = 1;
+        local.step = Step::kCollect;
+      }
+      return Outcome::moved();
     default:  // kPlace
       if (local.late_next) local.chain = span.queue_next;
       local.late_next = 0;

@@ -94,12 +94,14 @@ constexpr ProtocolOptions kRecordUsedAgain = {
 constexpr ProtocolOptions kMadeAgain = {.taker = true, .remake = true};
 constexpr ProtocolOptions kMadeAgainWithWords = {.taker = true, .remake = true, .remake_with_words = true};
 constexpr ProtocolOptions kPurging = {.two_spans = true, .keep_live = true, .purger = true};
+constexpr ProtocolOptions kPurgingWords = {.words = true, .keep_live = true, .purger = true};
+constexpr ProtocolOptions kPurgingSharedWord = {.words = true, .share_word = true, .purger = true};
 constexpr ProtocolOptions kPurgingAndTaking = {.keep_live = true, .taker = true, .purger = true};
 
 const Planted kPlanted[] = {
     {Mutation::kReadNextAfterCollecting, "ReadNextAfterCollecting", kSleeping, "the token of a span is lost"},
     {Mutation::kPushOnEveryFree, "PushOnEveryFree", kSleeping, "two hold the token of a span"},
-    {Mutation::kCollectBeforeToken, "CollectBeforeToken", kSleeping, "a freed slot is never collected"},
+    {Mutation::kTokenBeforeCollecting, "TokenBeforeCollecting", kPurgingWords, "a slot is collected while its pages are returned"},
     {Mutation::kCollectWordsBeforeSummary, "CollectWordsBeforeSummary", kWords,
      "a slot is collected before its word is announced"},
     {Mutation::kSetSummaryBeforeWord, "SetSummaryBeforeWord", kWords, "a freed slot is never collected"},
@@ -115,7 +117,8 @@ const Planted kPlanted[] = {
     {Mutation::kTakeWithoutPuttingBack, "TakeWithoutPuttingBack", kMadeAgainWithWords, "a freed slot is never collected"},
     {Mutation::kPurgeWithoutDelivery, "PurgeWithoutDelivery", kPurging, "the token of a span is lost"},
     {Mutation::kPurgeWithoutTaking, "PurgeWithoutTaking", kPurging, "two hold the token of a span"},
-    {Mutation::kPurgeHoldingWords, "PurgeHoldingWords", {.words = true, .share_word = true, .purger = true}, "a span is released with pending bits"},
+    {Mutation::kPurgeHoldingWords, "PurgeHoldingWords", kPurgingSharedWord,
+     "a slot is collected before its word is announced"},
     {Mutation::kPurgeWithoutHolding, "PurgeWithoutHolding", kPurgingAndTaking, "the pages of a block are returned"},
 };
 
