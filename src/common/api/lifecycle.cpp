@@ -1,31 +1,15 @@
-// What happens when the library is loaded, when the process forks and when it exits. Nothing here must have happened before malloc works.
-#include <pthread.h>
-
-#include "common/api/api.h"
+// What happens when the library is loaded and when the process exits. Nothing here must have happened before malloc works.
 #include "common/api/background.h"
 #include "common/api/exit_report.h"
-#include "common/core/diagnostics.h"
+#include "common/api/front_door.h"
 #include "common/core/options.h"
 
 namespace hakozuna::api {
 namespace {
 
-void after_fork_in_child() {
-  ServedLine::fork_child();
-  start_background_thread();
-}
-
-// Without the handlers a child could find a lock held by a thread that it does not have. Registered as early as a library can: handlers
-// that are registered later run before ours in the parent and after ours in the child, and so may allocate.
-void register_fork_handlers() {
-  const int failure = pthread_atfork(&ServedLine::fork_prepare, &ServedLine::fork_parent,
-                                     &after_fork_in_child);
-  if (failure != 0) core::warn("no memory for the fork handlers: a forked child must not allocate");
-}
-
 [[gnu::constructor]] void start() {
   core::initialise_options();
-  register_fork_handlers();
+  open_front_door();
   prepare_exit_report();
   start_background_thread();
 }

@@ -66,6 +66,19 @@ inline uintptr_t thread_pointer() {
   return pointer;
 }
 
+#if defined(__APPLE__)
+// The calling thread's word for a key of pthread_key_create(), where pthread_getspecific() reads it. Volatile: the thread may have written it since.
+inline uintptr_t thread_slot(uintptr_t key) {
+#if defined(__x86_64__)
+  uintptr_t word;
+  asm volatile("movq %%gs:(,%1,8), %0" : "=r"(word) : "r"(key));
+  return word;
+#else
+  return reinterpret_cast<const volatile uintptr_t*>(thread_pointer())[key];
+#endif
+}
+#endif
+
 // Comparisons with a relaxed load of an atomic word. On x86 the load is part of the comparison, which compilers do for plain words only.
 inline bool is_above(size_t value, const std::atomic<size_t>& word) {
 #if defined(__x86_64__)

@@ -7,7 +7,7 @@ namespace hakozuna {
 // answer, or knows that the part it looks at does not change meanwhile. Relaxed: orders nothing. Not shown to ThreadSanitizer, which
 // would report each such pair; races that are not meant do not come here.
 template <class T>
-[[gnu::no_sanitize("thread")]] inline T racing_read(const T& word) {
+__attribute__((no_sanitize("thread"))) inline T racing_read(const T& word) {
   T value;
   __atomic_load(&word, &value, __ATOMIC_RELAXED);
   return value;
