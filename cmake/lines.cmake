@@ -18,14 +18,21 @@ endif()
 
 string(TOLOWER ${CMAKE_SYSTEM_NAME} HAKOZUNA_SYSTEM)  # the folder of common/os
 
-# The format of the libraries: the folder of common/api, and the file that defines
+# The format of the libraries: the file that defines
 #   hakozuna_format_flags                          an INTERFACE library: options of the compiler that the format needs
 #   hakozuna_add_shared_line(<name> <objects>...)  the target hakozuna_<name>
 #   hakozuna_add_static_line(<name> <objects>...)  the target hakozuna_<name>_static, where the format can have it
+# and the folders of common/api that belong to it.
 if(APPLE)
   set(HAKOZUNA_FORMAT mach_o)
+elseif(WIN32)
+  set(HAKOZUNA_FORMAT pe)
 else()
   set(HAKOZUNA_FORMAT elf)
+endif()
+set(HAKOZUNA_API_FOLDERS ${HAKOZUNA_FORMAT})
+if(UNIX)
+  list(APPEND HAKOZUNA_API_FOLDERS posix)
 endif()
 set(HAKOZUNA_EXPORTS_FILE ${PROJECT_SOURCE_DIR}/src/common/api/${HAKOZUNA_FORMAT}/exports.txt)
 
@@ -70,8 +77,9 @@ function(hakozuna_add_line name)
     return()
   endif()
 
-  file(GLOB api_sources CONFIGURE_DEPENDS
-    ${PROJECT_SOURCE_DIR}/src/common/api/*.cpp ${PROJECT_SOURCE_DIR}/src/common/api/${HAKOZUNA_FORMAT}/*.cpp)
+  set(api_patterns ${HAKOZUNA_API_FOLDERS})
+  list(TRANSFORM api_patterns REPLACE "(.+)" "${PROJECT_SOURCE_DIR}/src/common/api/\\1/*.cpp")
+  file(GLOB api_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/common/api/*.cpp ${api_patterns})
   hakozuna_add_objects(hakozuna_${name}_api ${api_sources})
   target_include_directories(hakozuna_${name}_api PRIVATE ${include_root})
   target_compile_definitions(hakozuna_${name}_api PRIVATE
@@ -81,7 +89,7 @@ function(hakozuna_add_line name)
   target_compile_options(hakozuna_${name}_api PRIVATE
     $<$<CXX_COMPILER_ID:GNU>:-Wno-missing-attributes> $<$<CXX_COMPILER_ID:GNU>:-Wno-attribute-alias>)
   # The one place that catches: see there.
-  set_source_files_properties(${PROJECT_SOURCE_DIR}/src/common/api/call_new_handler.cpp PROPERTIES
+  set_source_files_properties(${PROJECT_SOURCE_DIR}/src/common/api/posix/call_new_handler.cpp PROPERTIES
     COMPILE_OPTIONS -fexceptions)
 
   set(objects $<TARGET_OBJECTS:hakozuna_${name}_api> $<TARGET_OBJECTS:hakozuna_${name}_objects>

@@ -66,10 +66,14 @@ inline uintptr_t thread_pointer() {
   return pointer;
 }
 
-#if defined(__APPLE__)
-// The calling thread's word for a key of pthread_key_create(), where pthread_getspecific() reads it. Volatile: the thread may have written it since.
+#if defined(__APPLE__) || defined(_WIN32)
+// The calling thread's word for a key of os/thread_slot.h. Volatile: the thread may have written it since.
 inline uintptr_t thread_slot(uintptr_t key) {
-#if defined(__x86_64__)
+#if defined(_WIN32)
+  uintptr_t word;
+  asm volatile("movq %%gs:(%1), %0" : "=r"(word) : "r"(key));
+  return word;
+#elif defined(__x86_64__)
   uintptr_t word;
   asm volatile("movq %%gs:(,%1,8), %0" : "=r"(word) : "r"(key));
   return word;

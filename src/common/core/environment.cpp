@@ -7,6 +7,10 @@
 #include "common/core/option_table.h"
 #include "common/os/process.h"
 
+#if !defined(O_CLOEXEC)
+#define O_CLOEXEC 0  // Windows, where there is no such file to open
+#endif
+
 namespace hakozuna::core {
 namespace {
 

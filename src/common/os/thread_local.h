@@ -5,13 +5,13 @@
 // T is a pointer or fits one; kInitial is its value in a thread that has not written it, and is also written at the definition. Name is a type of
 // the variable's own.
 //
-// Where the thread_local of C++ costs an instruction, this is it, under the initial-exec model. macOS has no such model: the first
-// access of a thread goes through the loader, which calls malloc. There a variable is a slot of pthread_key_create(), which is read in
-// place.
+// Where the thread_local of C++ costs an instruction, this is it, under the initial-exec model. macOS and Windows have no such model: the first
+// access of a thread goes through the loader or the compiler's emulation, and either may call malloc. There a variable is one of the system's own
+// thread slots, read in place.
 #pragma once
 
-#if defined(__APPLE__)
-#include "common/os/darwin/thread_local.h"
+#if defined(__APPLE__) || defined(_WIN32)
+#include "common/os/thread_slot.h"
 #else
 
 #define HAKOZUNA_THREAD_LOCAL thread_local __attribute__((tls_model("initial-exec"), visibility("hidden")))
