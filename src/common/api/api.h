@@ -52,7 +52,9 @@ static_assert(Line<ServedLine>);
 #define HAKOZUNA_REPLACE HAKOZUNA_EXPORT
 #endif
 
-// One that is defined as another in the same file.
+// One that is defined as another in the same file. Mach-O has no such thing.
 #if defined(__ELF__)
 #define HAKOZUNA_EXPORT_ALIAS(target) __attribute__((visibility("default"), alias(target)))
+#elif defined(_WIN32)
+#define HAKOZUNA_EXPORT_ALIAS(target) __attribute__((alias(target)))
 #endif

@@ -12,7 +12,7 @@ HAKOZUNA_EXPORT void hakozuna_free_aligned_sized(void* block, size_t, size_t siz
   ServedLine::deallocate_sized(block, size);
 }
 
-#if defined(__ELF__)
+#if defined(HAKOZUNA_EXPORT_ALIAS)
 extern "C" {
 void free_sized(void* block, size_t size) noexcept HAKOZUNA_EXPORT_ALIAS("hakozuna_free_sized");
 void free_aligned_sized(void* block, size_t alignment, size_t size) noexcept
