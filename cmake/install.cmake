@@ -10,7 +10,11 @@ install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 get_property(HAKOZUNA_PACKAGED_LINES GLOBAL PROPERTY HAKOZUNA_INSTALLED_LINES)
 foreach(line IN LISTS HAKOZUNA_PACKAGED_LINES)
-  install(TARGETS hakozuna_${line} hakozuna_${line}_static EXPORT hakozuna_targets
+  set(line_targets hakozuna_${line})
+  if(TARGET hakozuna_${line}_static)
+    list(APPEND line_targets hakozuna_${line}_static)
+  endif()
+  install(TARGETS ${line_targets} EXPORT hakozuna_targets
     LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
     ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 

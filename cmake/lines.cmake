@@ -2,10 +2,10 @@
 #
 #   hakozuna_add_line(<name> CLASS <class> HEADER <header> [SOURCE_DIR <folder>] [TEST_ONLY])
 #
-# builds libhakozuna_<name>.so and libhakozuna_<name>.a (targets hakozuna_<name> and hakozuna_<name>_static, aliases
-# hakozuna::<name> and hakozuna::<name>_static) from the line's own *.cpp in SOURCE_DIR (src/<name> if not given), the common
-# layers, and the front door compiled for this line: CLASS satisfies the concept of common/core/line.h and HEADER, relative to
-# the folder above SOURCE_DIR, defines it. TEST_ONLY: never installed.
+# builds a shared library and, where its format has a use for one, an archive (libhakozuna_<name>.so and .a; targets
+# hakozuna_<name> and hakozuna_<name>_static, aliases hakozuna::<name> and hakozuna::<name>_static) from the line's own *.cpp in
+# SOURCE_DIR (src/<name> if not given), the common layers, and the front door compiled for this line: CLASS satisfies the concept of
+# common/core/line.h and HEADER, relative to the folder above SOURCE_DIR, defines it. TEST_ONLY: never installed.
 #
 # The line's own objects are the target hakozuna_<name>_objects, for unit tests that look inside. Under HAKOZUNA_SANITIZE only
 # that target is made: a sanitizer brings its own malloc, so there is no library to load.
@@ -17,8 +17,24 @@ if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
 endif()
 
 string(TOLOWER ${CMAKE_SYSTEM_NAME} HAKOZUNA_SYSTEM)  # the folder of common/os
-set(HAKOZUNA_EXPORTS_FILE ${PROJECT_SOURCE_DIR}/src/common/api/exports.txt)
-set(HAKOZUNA_VERSION_SCRIPT ${PROJECT_BINARY_DIR}/exports.map)
+
+# The format of the libraries: the file that defines
+#   hakozuna_format_flags                          an INTERFACE library: options of the compiler that the format needs
+#   hakozuna_add_shared_line(<name> <objects>...)  the target hakozuna_<name>
+#   hakozuna_add_static_line(<name> <objects>...)  the target hakozuna_<name>_static, where the format can have it
+# and the folders of common/api that belong to it.
+if(APPLE)
+  set(HAKOZUNA_FORMAT mach_o)
+elseif(WIN32)
+  set(HAKOZUNA_FORMAT pe)
+else()
+  set(HAKOZUNA_FORMAT elf)
+endif()
+set(HAKOZUNA_API_FOLDERS ${HAKOZUNA_FORMAT})
+if(UNIX)
+  list(APPEND HAKOZUNA_API_FOLDERS posix)
+endif()
+set(HAKOZUNA_EXPORTS_FILE ${PROJECT_SOURCE_DIR}/src/common/api/${HAKOZUNA_FORMAT}/exports.txt)
 
 # What code that includes our headers needs: the include root, and whether the checks are on (they change the headers).
 add_library(hakozuna_headers INTERFACE)
@@ -29,78 +45,19 @@ target_compile_definitions(hakozuna_headers INTERFACE $<$<BOOL:${HAKOZUNA_CHECKE
 add_library(hakozuna_library_flags INTERFACE)
 target_compile_options(hakozuna_library_flags INTERFACE
   -fno-exceptions -fno-rtti
-  -fasynchronous-unwind-tables  # bad_alloc passes through operator new, and debuggers through everything
   -fno-threadsafe-statics       # the guards live in the C++ runtime
-  -fvisibility=hidden -fno-semantic-interposition -fno-plt
-  $<$<CXX_COMPILER_ID:GNU>:-fno-gnu-unique>  # a static member is one per library, not one per process
-  -ftls-model=initial-exec      # anything else calls the loader, which calls malloc
+  -fvisibility=hidden
   # The compiler knows what malloc and the others do and may turn one into a call of another, or leave it out.
   -fno-builtin-malloc -fno-builtin-calloc -fno-builtin-realloc -fno-builtin-free
   -fno-builtin-aligned_alloc -fno-builtin-memalign -fno-builtin-posix_memalign)
-target_link_libraries(hakozuna_library_flags INTERFACE hakozuna_build_flags)
-
-# The linker's list of exported names is made from the one list of them.
-function(hakozuna_write_version_script)
-  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${HAKOZUNA_EXPORTS_FILE})
-  file(STRINGS ${HAKOZUNA_EXPORTS_FILE} names REGEX "^[A-Za-z_]")
-  list(JOIN names ";\n    " names)
-  file(CONFIGURE OUTPUT ${HAKOZUNA_VERSION_SCRIPT} @ONLY
-    CONTENT "{\n  global:\n    @names@;\n  local: *;\n};\n")
-endfunction()
-hakozuna_write_version_script()
+include(${CMAKE_CURRENT_LIST_DIR}/formats/${HAKOZUNA_FORMAT}.cmake)
+target_link_libraries(hakozuna_library_flags INTERFACE hakozuna_build_flags hakozuna_format_flags)
 
 # An OBJECT library of sources that go into line libraries.
 function(hakozuna_add_objects target)
   add_library(${target} OBJECT ${ARGN})
   set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
   target_link_libraries(${target} PUBLIC hakozuna_headers PRIVATE hakozuna_library_flags)
-endfunction()
-
-# libhakozuna_<name>.so: nothing but libc behind it, no call to one of our own functions through the PLT.
-function(hakozuna_add_shared_line name)
-  set(target hakozuna_${name})
-  add_library(${target} SHARED ${ARGN})
-  add_library(hakozuna::${name} ALIAS ${target})
-  target_include_directories(${target} INTERFACE
-    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
-  target_link_options(${target} PRIVATE
-    -nodefaultlibs
-    LINKER:-z,relro,-z,now,-z,defs,-z,noexecstack
-    LINKER:-z,nodelete  # its blocks outlive a dlclose
-    LINKER:-Bsymbolic-functions
-    LINKER:--version-script=${HAKOZUNA_VERSION_SCRIPT})
-  target_link_libraries(${target} PRIVATE c gcc)
-  set_target_properties(${target} PROPERTIES
-    VERSION ${PROJECT_VERSION}
-    SOVERSION ${PROJECT_VERSION_MAJOR}
-    EXPORT_NAME ${name}
-    LINK_DEPENDS ${HAKOZUNA_VERSION_SCRIPT})
-endfunction()
-
-# libhakozuna_<name>.a: one object, so that a program which uses any of its functions gets all of them and no block can come from one
-# heap and go to another; its internal names are local to it.
-function(hakozuna_add_static_line name)
-  set(target hakozuna_${name}_static)
-  set(object ${CMAKE_CURRENT_BINARY_DIR}/hakozuna_${name}.o)
-  add_custom_command(OUTPUT ${object}
-    # Groups would be merged with groups of the same name in the program, whose symbols are not local; only GNU ld can dissolve them.
-    COMMAND ${CMAKE_CXX_COMPILER} -r -nostdlib -fuse-ld=bfd -Wl,--force-group-allocation -o ${object} ${ARGN}
-    COMMAND ${CMAKE_OBJCOPY} --localize-hidden ${object}
-    DEPENDS ${ARGN}
-    COMMENT "Joining the objects of libhakozuna_${name}.a"
-    COMMAND_EXPAND_LISTS VERBATIM)
-  add_library(${target} STATIC ${object})
-  add_library(hakozuna::${name}_static ALIAS ${target})
-  target_include_directories(${target} INTERFACE
-    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
-  target_link_options(${target} INTERFACE
-    LINKER:-u,malloc  # also for a program that allocates through libc only
-    # Fully static C++ programs: a weak reference alone would not fetch the throw from libstdc++.a.
-    $<$<LINK_LANGUAGE:CXX>:LINKER:-u,_ZSt17__throw_bad_allocv>)
-  set_target_properties(${target} PROPERTIES
-    OUTPUT_NAME hakozuna_${name}
-    EXPORT_NAME ${name}_static
-    LINKER_LANGUAGE C)  # C programs are not to be linked by the C++ compiler on our account
 endfunction()
 
 function(hakozuna_add_line name)
@@ -120,7 +77,9 @@ function(hakozuna_add_line name)
     return()
   endif()
 
-  file(GLOB api_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/common/api/*.cpp)
+  set(api_patterns ${HAKOZUNA_API_FOLDERS})
+  list(TRANSFORM api_patterns REPLACE "(.+)" "${PROJECT_SOURCE_DIR}/src/common/api/\\1/*.cpp")
+  file(GLOB api_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/common/api/*.cpp ${api_patterns})
   hakozuna_add_objects(hakozuna_${name}_api ${api_sources})
   target_include_directories(hakozuna_${name}_api PRIVATE ${include_root})
   target_compile_definitions(hakozuna_${name}_api PRIVATE
@@ -130,7 +89,7 @@ function(hakozuna_add_line name)
   target_compile_options(hakozuna_${name}_api PRIVATE
     $<$<CXX_COMPILER_ID:GNU>:-Wno-missing-attributes> $<$<CXX_COMPILER_ID:GNU>:-Wno-attribute-alias>)
   # The one place that catches: see there.
-  set_source_files_properties(${PROJECT_SOURCE_DIR}/src/common/api/call_new_handler.cpp PROPERTIES
+  set_source_files_properties(${PROJECT_SOURCE_DIR}/src/common/api/posix/call_new_handler.cpp PROPERTIES
     COMPILE_OPTIONS -fexceptions)
 
   set(objects $<TARGET_OBJECTS:hakozuna_${name}_api> $<TARGET_OBJECTS:hakozuna_${name}_objects>

@@ -17,7 +17,7 @@ extern "C" {
 #endif
 
 #if defined(_WIN32)
-#define HAKOZUNA_API __declspec(dllexport)
+#define HAKOZUNA_API /* the import library has functions of these names */
 #else
 #define HAKOZUNA_API __attribute__((visibility("default")))
 #endif

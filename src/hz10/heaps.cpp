@@ -6,7 +6,7 @@
 namespace hakozuna::hz10 {
 
 constinit Heap no_heap;
-constinit thread_local Heap* thread_heap = &no_heap;
+constinit HAKOZUNA_THREAD_LOCAL os::ThreadLocal<Heap*, &no_heap, struct ThreadHeapName> thread_heap{&no_heap};
 
 // Without memory for the arrays the bins stay as small as they begin.
 void HeapKind::start(Heap* heap) {

@@ -11,7 +11,7 @@ struct HeapKind {
   static constexpr size_t kRecordBytes = sizeof(ChunkEntry);
   static constexpr size_t kFastLimit = mem::kSmallLimit;
   static constexpr bool kLeavesMemoryToOthers = true;
-  static Heap*& mine() { return thread_heap; }
+  static auto& mine() { return thread_heap; }
   static Heap& none() { return no_heap; }
   static void start(Heap* heap);
   static void end(Heap* heap);

@@ -23,7 +23,7 @@ namespace hakozuna::hz10 {
 [[gnu::visibility("hidden")]] extern Heap no_heap;
 
 // The thread's heap; &no_heap before its first allocation or free and after its exit handler.
-[[gnu::tls_model("initial-exec"), gnu::visibility("hidden")]] extern constinit thread_local Heap* thread_heap;
+extern constinit HAKOZUNA_THREAD_LOCAL os::ThreadLocal<Heap*, &no_heap, struct ThreadHeapName> thread_heap;
 
 [[gnu::noinline]] void* allocate_slow(size_t size, Heap* heap) noexcept;
 [[gnu::noinline]] void deallocate_slow(void* block) noexcept;

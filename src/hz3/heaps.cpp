@@ -13,7 +13,7 @@
 namespace hakozuna::hz3 {
 
 constinit Heap no_heap;
-constinit thread_local Heap* thread_heap = &no_heap;
+constinit HAKOZUNA_THREAD_LOCAL os::ThreadLocal<Heap*, &no_heap, struct ThreadHeapName> thread_heap{&no_heap};
 
 namespace {
 

@@ -7,7 +7,7 @@
 namespace hakozuna::hz4 {
 
 constinit Heap no_heap{};
-constinit thread_local Heap* thread_heap = &no_heap;
+constinit HAKOZUNA_THREAD_LOCAL os::ThreadLocal<Heap*, &no_heap, struct ThreadHeapName> thread_heap{&no_heap};
 
 namespace {
 
@@ -15,7 +15,10 @@ namespace {
 constinit uint64_t lost[mem::kClassCount] = {};
 
 // The calling thread's heap, null if it has none.
-Heap* self() { return thread_heap == &no_heap ? nullptr : thread_heap; }
+Heap* self() {
+  Heap* const heap = thread_heap;
+  return heap == &no_heap ? nullptr : heap;
+}
 
 void give_up_spans(Heap* heap) {
   EmptyRuns empty;

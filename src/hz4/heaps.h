@@ -10,7 +10,7 @@ struct HeapKind {
   using Heap = hz4::Heap;
   static constexpr size_t kRecordBytes = sizeof(Span);
   static constexpr size_t kFastLimit = mem::kSmallLimit;
-  static Heap*& mine() { return thread_heap; }
+  static auto& mine() { return thread_heap; }
   static Heap& none() { return no_heap; }
   static void start(Heap* heap);
   static void end(Heap* heap);

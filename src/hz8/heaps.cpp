@@ -12,7 +12,7 @@ namespace hakozuna::hz8 {
 uint64_t no_free_slots = 0;
 // allocate(0) passes even a limit of 0: the first bin has a word.
 constinit Heap no_heap{Bin{&no_free_slots, nullptr, 0, nullptr}};
-constinit thread_local Heap* thread_heap = &no_heap;
+constinit HAKOZUNA_THREAD_LOCAL os::ThreadLocal<Heap*, &no_heap, struct ThreadHeapName> thread_heap{&no_heap};
 
 void HeapKind::start(Heap* heap) {
   mem::chunk_supply.set_record_discard(may_discard_records);

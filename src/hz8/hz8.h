@@ -29,7 +29,7 @@ namespace hakozuna::hz8 {
 [[gnu::visibility("hidden")]] extern Heap no_heap;
 
 // The thread's heap; &no_heap before its first allocation and after its exit handler.
-[[gnu::tls_model("initial-exec"), gnu::visibility("hidden")]] extern constinit thread_local Heap* thread_heap;
+extern constinit HAKOZUNA_THREAD_LOCAL os::ThreadLocal<Heap*, &no_heap, struct ThreadHeapName> thread_heap;
 
 [[gnu::noinline]] void* allocate_slow(size_t size) noexcept;
 [[gnu::noinline]] void deallocate_slow(void* block) noexcept;
@@ -120,7 +120,7 @@ class Hz8 {
     Span* const span = span_record(base, offset);
     // relaxed: equal to our heap only if this thread wrote it. Pending bits must be looked at before a free bit is set.
     const uintptr_t other_owner = reinterpret_cast<uintptr_t>(span->owner.load(std::memory_order_relaxed)) ^
-                                  reinterpret_cast<uintptr_t>(thread_heap);
+                                  reinterpret_cast<uintptr_t>(static_cast<Heap*>(thread_heap));
     if ((other_owner | span->pending.load(std::memory_order_relaxed)) != 0) [[unlikely]] return {nullptr, 0};
     const mem::SlotPosition at = mem::slot_position(
         static_cast<size_t>(static_cast<const char*>(address) - span->first_slot), span->reciprocal);

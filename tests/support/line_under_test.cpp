@@ -100,9 +100,11 @@ std::string problem_with_line(const std::string& expected) {
   void* object = opaque(::operator new(100));
   check("an object of operator new", object);
   ::operator delete(object);
+#if !defined(_WIN32)  // what the runtime allocates for itself stays its own there
   char* copy = strdup("allocated inside the C library");
   check("a string of strdup", copy);
   std::free(copy);
+#endif
   std::string text(1000, 'x');  // allocated inside the C++ library
   check("a std::string", text.data());
   return problem;

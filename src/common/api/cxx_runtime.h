@@ -1,6 +1,7 @@
-// The two functions of the C++ runtime that operator new needs, if the program has a C++ runtime.
+// The two functions of the C++ runtime that operator new needs.
 //
-// They are weak references, so that our libraries need none: loaded into a C program they bring nothing with them.
+// In ELF they are weak references, so that our libraries need no runtime: loaded into a C program they bring nothing with them. On macOS
+// every process has libc++, which libSystem itself comes with.
 #pragma once
 
 #include <new>

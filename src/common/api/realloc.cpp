@@ -16,6 +16,12 @@ namespace {
 
 constexpr size_t kAlwaysKeptBytes = 64;
 
+#if defined(__APPLE__)
+constexpr bool kEmptyBlockForZero = true;  // as its manual says
+#else
+constexpr bool kEmptyBlockForZero = false;  // as glibc does
+#endif
+
 bool is_good_fit(size_t capacity, size_t size) {
   return size <= capacity && (capacity <= kAlwaysKeptBytes || size >= capacity / 2);
 }
@@ -53,9 +59,10 @@ void* resize_ours(void* block, size_t capacity, size_t size) {
 void* resize(void* block, size_t size) {
   if (!block) return ServedLine::allocate(size);
   if (size == 0) {
-    // As glibc does, and C17 allows: the block is freed and there is no new one.
-    ServedLine::deallocate(block);
-    return nullptr;
+    // C17 allows both, each system's programs know one: the block is freed and there is no new one, or an empty one.
+    void* const empty = kEmptyBlockForZero ? ServedLine::allocate(0) : nullptr;
+    if (!kEmptyBlockForZero || empty) ServedLine::deallocate(block);
+    return empty;
   }
   const size_t capacity = ServedLine::usable_size(block);
   return capacity != 0 ? resize_ours(block, capacity, size) : resize_other(block, size);
@@ -66,11 +73,11 @@ void* resize(void* block, size_t size) {
 
 // Not inlined into its relatives: they call it. Tools that put their own functions in place of ours, valgrind first of all, know realloc and not
 // always the others, and a block of our heap must not reach their free.
-HAKOZUNA_EXPORT [[gnu::noinline]] void* realloc(void* block, size_t size) noexcept {
+HAKOZUNA_REPLACE [[gnu::noinline]] void* realloc(void* block, size_t size) noexcept {
   return hakozuna::api::resize(block, size);
 }
 
-HAKOZUNA_EXPORT void* reallocarray(void* block, size_t count, size_t size) noexcept {
+HAKOZUNA_REPLACE void* reallocarray(void* block, size_t count, size_t size) noexcept {
   size_t bytes;
   if (__builtin_mul_overflow(count, size, &bytes)) [[unlikely]] {
     errno = ENOMEM;
@@ -80,14 +87,16 @@ HAKOZUNA_EXPORT void* reallocarray(void* block, size_t count, size_t size) noexc
 }
 
 // BSD: as realloc, but a block that cannot be resized is freed.
-HAKOZUNA_EXPORT void* reallocf(void* block, size_t size) noexcept {
+HAKOZUNA_REPLACE void* reallocf(void* block, size_t size) noexcept {
   void* const resized = realloc(block, size);
   if (!resized && size != 0) free(block);
   return resized;
 }
 
+#if defined(__ELF__)
 extern "C" {
 void* __libc_realloc(void* block, size_t size) noexcept HAKOZUNA_EXPORT_ALIAS("realloc");
 void* __libc_reallocarray(void* block, size_t count, size_t size) noexcept
     HAKOZUNA_EXPORT_ALIAS("reallocarray");
 }
+#endif

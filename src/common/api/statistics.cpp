@@ -1,7 +1,6 @@
 #include "common/api/statistics.h"
 
 #include <errno.h>
-#include <sys/resource.h>
 
 #include "common/api/api.h"
 #include "common/base/bits.h"
@@ -70,11 +69,9 @@ hakozuna_statistics collect_statistics() {
   all.struct_size = sizeof all;
   all.foreign_frees = os::foreign_free_count();
   all.misuses = core::misuse_count();
-  rusage usage;
-  if (getrusage(RUSAGE_SELF, &usage) == 0) {
-    all.minor_faults = static_cast<uint64_t>(usage.ru_minflt);
-    all.major_faults = static_cast<uint64_t>(usage.ru_majflt);
-  }
+  const os::PageFaults faults = os::page_faults();
+  all.minor_faults = faults.minor;
+  all.major_faults = faults.major;
   return all;
 }
 

@@ -66,6 +66,23 @@ inline uintptr_t thread_pointer() {
   return pointer;
 }
 
+#if defined(__APPLE__) || defined(_WIN32)
+// The calling thread's word for a key of os/thread_slot.h. Volatile: the thread may have written it since.
+inline uintptr_t thread_slot(uintptr_t key) {
+#if defined(_WIN32)
+  uintptr_t word;
+  asm volatile("movq %%gs:(%1), %0" : "=r"(word) : "r"(key));
+  return word;
+#elif defined(__x86_64__)
+  uintptr_t word;
+  asm volatile("movq %%gs:(,%1,8), %0" : "=r"(word) : "r"(key));
+  return word;
+#else
+  return reinterpret_cast<const volatile uintptr_t*>(thread_pointer())[key];
+#endif
+}
+#endif
+
 // Comparisons with a relaxed load of an atomic word. On x86 the load is part of the comparison, which compilers do for plain words only.
 inline bool is_above(size_t value, const std::atomic<size_t>& word) {
 #if defined(__x86_64__)

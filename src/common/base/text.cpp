@@ -1,9 +1,12 @@
 #include "common/base/text.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <string.h>
 #include <unistd.h>
+
+#if !defined(_WIN32)
+#include <poll.h>
+#endif
 
 #include "common/base/cancellation.h"
 
@@ -14,7 +17,17 @@ constexpr const char* kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"}
 constexpr uint32_t kLargestUnit = 6;
 constexpr uint32_t kLargestParsedUnit = 4;
 
-constexpr int kReaderPatienceMs = 1000;
+// Waits for the reader of a descriptor that does not take more now. False if it takes too long.
+#if defined(_WIN32)
+bool wait_for_reader(int) { return false; }  // descriptors wait by themselves there
+#else
+bool wait_for_reader(int fd) {
+  constexpr int kPatienceMs = 1000;
+  pollfd descriptor = {fd, POLLOUT, 0};
+  const int ready = poll(&descriptor, 1, kPatienceMs);
+  return ready > 0 || (ready < 0 && errno == EINTR);
+}
+#endif
 
 }  // namespace
 
@@ -140,7 +153,7 @@ int write_all(int fd, std::string_view text) {
   const char* rest = text.data();
   size_t rest_length = text.size();
   while (rest_length != 0) {
-    const ssize_t written = ::write(fd, rest, rest_length);
+    const auto written = ::write(fd, rest, rest_length);
     if (written > 0) {
       rest += written;
       rest_length -= static_cast<size_t>(written);
@@ -148,9 +161,7 @@ int write_all(int fd, std::string_view text) {
       error = EIO;  // no progress and no reason: trying again could go on for ever
       break;
     } else if (errno == EAGAIN) {
-      pollfd descriptor = {fd, POLLOUT, 0};
-      const int ready = poll(&descriptor, 1, kReaderPatienceMs);
-      if (ready == 0 || (ready < 0 && errno != EINTR)) {
+      if (!wait_for_reader(fd)) {
         error = EAGAIN;
         break;
       }

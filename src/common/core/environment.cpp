@@ -2,12 +2,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sys/auxv.h>
 #include <unistd.h>
 
 #include "common/core/option_table.h"
+#include "common/os/process.h"
 
-extern "C" char** environ;
+#if !defined(O_CLOEXEC)
+#define O_CLOEXEC 0  // Windows, where there is no such file to open
+#endif
 
 namespace hakozuna::core {
 namespace {
@@ -21,9 +23,10 @@ bool starts_with(std::string_view text, std::string_view start) {
 }  // namespace
 
 Environment Environment::of_program() {
-  if (getauxval(AT_SECURE) != 0) return Environment(kNoEntries);
-  if (environ) return Environment(environ);
-  return Environment("/proc/self/environ");
+  if (os::has_borrowed_privileges()) return Environment(kNoEntries);
+  if (char** const entries = os::environment()) return Environment(entries);
+  const char* const file = os::environment_file();
+  return file ? Environment(file) : Environment(kNoEntries);
 }
 
 Environment::Environment(const char* path) : file_(open(path, O_RDONLY | O_CLOEXEC)) {}

@@ -16,7 +16,7 @@
 //   Heap                           derives from ThreadHeap<Heap>
 //   kRecordBytes                   of the line's record a chunk
 //   kFastLimit                     the largest request of the fast path
-//   Heap*& mine()                  the thread's heap; &none() before its first allocation and after its exit handler
+//   mine()                         the thread's heap, an os::ThreadLocal; &none() before its first allocation and after its exit handler
 //   Heap& none()                   a heap that owns nothing and whose fast_limit is 0
 //   void start(Heap*)              makes a new or recycled heap ready
 //   void end(Heap*)                gives up all that the heap has; other threads may still find it

@@ -1,8 +1,10 @@
 // Whether the calling thread's exit handler has run: what it allocates afterwards gets no second notice of its end.
 #pragma once
 
+#include "common/os/thread_local.h"
+
 namespace hakozuna::core {
 
-[[gnu::tls_model("initial-exec"), gnu::visibility("hidden")]] inline constinit thread_local bool exit_handler_has_run = false;
+inline constinit HAKOZUNA_THREAD_LOCAL os::ThreadLocal<bool, false, struct ExitHandlerName> exit_handler_has_run{false};
 
 }  // namespace hakozuna::core

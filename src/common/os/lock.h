@@ -6,6 +6,10 @@
 #include <atomic>
 #include <cstdint>
 
+#if defined(__APPLE__)
+#include <os/lock.h>
+#endif
+
 namespace hakozuna::os {
 
 enum class Rank : uint8_t {
@@ -31,18 +35,12 @@ class Lock {
 
   void lock() {
     check_rank_before_lock();
-    uint32_t expected = kFree;
-    // acquire: pairs with the release in unlock() of the previous holder.
-    if (!word_.compare_exchange_strong(expected, kHeld, std::memory_order_acquire,
-                                       std::memory_order_relaxed)) {
-      lock_slow();
-    }
+    acquire();
   }
 
   void unlock() {
     note_unlock();
-    // release: what was done under the lock is seen by the next holder.
-    if (word_.exchange(kFree, std::memory_order_release) == kHeldWithWaiters) wake();
+    release();
   }
 
   // Locks of one rank, held together by who forks: taken under a lock of lower rank, so that nobody else takes several of them, and before any of a
@@ -51,25 +49,48 @@ class Lock {
     lock();
     note_unlock();
   }
-  void unlock_sibling() {
-    // release: as unlock().
-    if (word_.exchange(kFree, std::memory_order_release) == kHeldWithWaiters) wake();
-  }
-  void reset_sibling_after_fork() { word_.store(kFree, std::memory_order_relaxed); }
+  void unlock_sibling() { release(); }
+  void reset_sibling_after_fork() { reset(); }
 
   // In a forked child, where the holder and the waiters are gone: the lock is free again. The forking thread held it.
   void reset_after_fork() {
     note_unlock();
-    word_.store(kFree, std::memory_order_relaxed);  // one thread only: nothing to pair with
+    reset();
   }
 
  private:
+#if defined(__APPLE__)
+  // The system's own word: who waits lends the holder its priority, without which a thread of background quality holds up one of the user's.
+  // Its functions order memory as acquire() and release() below.
+  void acquire() { os_unfair_lock_lock(&word_); }
+  void release() { os_unfair_lock_unlock(&word_); }
+  void reset() { word_ = OS_UNFAIR_LOCK_INIT; }
+
+  os_unfair_lock word_ = OS_UNFAIR_LOCK_INIT;
+#else
   static constexpr uint32_t kFree = 0;
   static constexpr uint32_t kHeld = 1;
   static constexpr uint32_t kHeldWithWaiters = 2;
 
+  void acquire() {
+    uint32_t expected = kFree;
+    // acquire: pairs with the release in release() of the previous holder.
+    if (!word_.compare_exchange_strong(expected, kHeld, std::memory_order_acquire,
+                                       std::memory_order_relaxed)) {
+      lock_slow();
+    }
+  }
+  void release() {
+    // release: what was done under the lock is seen by the next holder.
+    if (word_.exchange(kFree, std::memory_order_release) == kHeldWithWaiters) wake();
+  }
+  void reset() { word_.store(kFree, std::memory_order_relaxed); }  // one thread only: nothing to pair with
+
   [[gnu::cold, gnu::noinline]] void lock_slow();
   [[gnu::cold, gnu::noinline]] void wake();
+
+  std::atomic<uint32_t> word_{kFree};
+#endif
 
 #if defined(HAKOZUNA_CHECKED) && HAKOZUNA_CHECKED
   void check_rank_before_lock();
@@ -79,7 +100,6 @@ class Lock {
   void note_unlock() {}
 #endif
 
-  std::atomic<uint32_t> word_{kFree};
   [[maybe_unused]] const Rank rank_;
 };
 

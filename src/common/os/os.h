@@ -5,5 +5,7 @@
 #include "common/os/clock.h"
 #include "common/os/lock.h"
 #include "common/os/memory.h"
+#include "common/os/process.h"
 #include "common/os/thread.h"
+#include "common/os/thread_local.h"
 #include "common/os/underlying.h"

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "common/arch/arch.h"
-#include "common/base/check.h"
 
 namespace hakozuna::os {
 namespace {
@@ -36,7 +35,7 @@ void Lock::lock_slow() {
     }
   }
   const int saved_errno = errno;
-  // acquire: pairs with unlock(). Whoever gets the lock here must assume that others sleep.
+  // acquire: pairs with release(). Whoever gets the lock here must assume that others sleep.
   while (word_.exchange(kHeldWithWaiters, std::memory_order_acquire) != kFree) {
     futex_wait(&word_, kHeldWithWaiters);
   }
@@ -48,23 +47,5 @@ void Lock::wake() {
   futex_wake_one(&word_);
   errno = saved_errno;
 }
-
-#if defined(HAKOZUNA_CHECKED) && HAKOZUNA_CHECKED
-namespace {
-thread_local uint32_t held_ranks = 0;  // bit r: this thread holds a lock of rank r
-}  // namespace
-
-void Lock::check_rank_before_lock() {
-  const uint32_t bit = uint32_t{1} << static_cast<uint32_t>(rank_);
-  HAKOZUNA_CHECK(held_ranks < bit, "locks are taken in ascending rank");
-  held_ranks |= bit;
-}
-
-void Lock::note_unlock() {
-  const uint32_t bit = uint32_t{1} << static_cast<uint32_t>(rank_);
-  HAKOZUNA_CHECK(held_ranks & bit, "a lock is released by its holder");
-  held_ranks &= ~bit;
-}
-#endif
 
 }  // namespace hakozuna::os
