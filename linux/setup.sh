@@ -7,11 +7,14 @@
 #   bench   the allocators to compare with, Google Benchmark, valgrind (callgrind), Python with matplotlib
 #   apps    the real programs that are measured: redis, sqlite3
 #   test    everything the tests run: apps, and git, perl, Python's own test suite, memcached, node, java, valgrind, clang
+#   arm64, windows, macos   beside build: what the presets of these names cross-compile with, and run programs under. For macOS,
+#                           mac/setup_cross.sh installs the compiler after that
 #
 # Installs only what is missing, and asks for root (sudo) only then: with everything there it changes nothing and works for any
 # user. Services that come with a package (redis, memcached) are not started. Exit code 2: wrong arguments; 1: it cannot be done.
 set -euo pipefail
 
+readonly groups="build, bench, apps, test, arm64, windows, macos"
 readonly build_packages=(
   g++ cmake ninja-build git ca-certificates python3 libcli11-dev nlohmann-json3-dev libgtest-dev libgmock-dev)
 readonly bench_packages=(
@@ -20,6 +23,11 @@ readonly apps_packages=(redis-server redis-tools sqlite3 g++ python3)
 readonly test_packages=(
   "${apps_packages[@]}" bash coreutils binutils git perl libpython3.11-testsuite gcc cmake pkg-config memcached nodejs
   default-jdk-headless valgrind clang)
+readonly arm64_packages=(g++-aarch64-linux-gnu qemu-user-static googletest)
+readonly windows_packages=(g++-mingw-w64-x86-64-posix wine64 wine googletest)
+macos_packages=(lld)
+command -v npm >/dev/null || macos_packages+=(npm)  # with node from elsewhere there is one already, and Debian's would not go with it
+readonly macos_packages
 
 fail() {
   echo "linux/setup.sh: $1" >&2
@@ -32,7 +40,10 @@ packages_of() {
     bench) printf '%s\n' "${bench_packages[@]}" ;;
     apps) printf '%s\n' "${apps_packages[@]}" ;;
     test) printf '%s\n' "${test_packages[@]}" ;;
-    *) fail "no such group: $1; there are build, bench, apps, test" 2 ;;
+    arm64) printf '%s\n' "${arm64_packages[@]}" ;;
+    windows) printf '%s\n' "${windows_packages[@]}" ;;
+    macos) printf '%s\n' "${macos_packages[@]}" ;;
+    *) fail "no such group: $1; there are $groups" 2 ;;
   esac
 }
 
@@ -58,7 +69,7 @@ forbid_services() {
 }
 
 main() {
-  [ $# -gt 0 ] || fail "name what to install: build, bench, apps, test" 2
+  [ $# -gt 0 ] || fail "name what to install: $groups" 2
   local group package wanted=() missing=()
   for group in "$@"; do
     # The list is taken apart here and not in a pipe, so that an unknown group ends the script.

@@ -5,7 +5,7 @@
 #
 #   --strict     a program the tests use that is missing is a failure, not a skipped test (also: STRICT_TESTS=1)
 #   --no-setup   installs no packages
-#   PRESET       release, debug, asan, tsan; all of them if none is given
+#   PRESET       release, debug, asan, tsan; arm64, windows, macos-arm64, macos-x86_64 by cross compilers; all of them if none is given
 #
 # The last line is the total, like `123 passed, 0 failed, 0 skipped`. Exits with 1 if anything failed, a build included, and with 2 if
 # the arguments make no sense. What the tests wrote is in build/test-results.
@@ -17,10 +17,42 @@ say() {
   echo "== $1"
 }
 
-# Builds a preset and runs its tests; leaves build/test-results/PRESET.xml, or PRESET.broken with the reason.
+readonly all_presets=(release debug asan tsan arm64 windows macos-arm64 macos-x86_64)
+
+# Installs what a preset for another system needs besides. That it cannot be had is seen in missing_for.
+set_up_cross() {
+  case "$1" in
+    arm64 | windows) ./linux/setup.sh "$1" ;;
+    macos-*) ./linux/setup.sh macos && ./mac/setup_cross.sh ;;
+  esac
+}
+
+# Names the programs that a preset for another system needs and that are not there.
+missing_for() {
+  local program programs=()
+  case "$1" in
+    arm64) programs=(aarch64-linux-gnu-g++ qemu-aarch64-static) ;;
+    windows) programs=(x86_64-w64-mingw32-g++-posix wine) ;;
+    macos-*) programs=(build/cross/bin/c++ build/cross/bin/ld64.lld) ;;
+  esac
+  for program in "${programs[@]}"; do
+    command -v "$program" >/dev/null || echo "$program"
+  done
+}
+
+# Builds a preset and runs its tests; leaves build/test-results/PRESET.xml, or the reason why not in PRESET.broken, which is a failure, or
+# PRESET.skipped.
 run_preset() {
   local preset=$1 results=build/test-results
-  local log=$results/$preset.log
+  local log=$results/$preset.log missing
+  missing=$(missing_for "$preset" | paste -sd' ')
+  if [ -n "$missing" ]; then
+    say "$preset: cannot be built here"
+    local outcome=skipped
+    [ "${STRICT_TESTS:-}" = 1 ] && outcome=broken
+    echo "not installed: $missing" >"$results/$preset.$outcome"
+    return
+  fi
   say "$preset: building"
   if ! { cmake --preset "$preset" && cmake --build --preset "$preset"; } >"$log" 2>&1; then
     tail -n 60 "$log"
@@ -42,21 +74,22 @@ for argument in "$@"; do
   case "$argument" in
     --strict) export STRICT_TESTS=1 ;;
     --no-setup) setup=0 ;;
-    release | debug | asan | tsan) presets+=("$argument") ;;
+    release | debug | asan | tsan | arm64 | windows | macos-arm64 | macos-x86_64) presets+=("$argument") ;;
     -h | --help)
       sed -n '2,/^# Not -e/{/^# Not -e/d;s/^# \{0,1\}//p}' linux/test.sh
       exit 0
       ;;
     *)
-      echo "test.sh: unknown argument '$argument': --strict, --no-setup, release, debug, asan or tsan" >&2
+      echo "test.sh: unknown argument '$argument': --strict, --no-setup, ${all_presets[*]}" >&2
       exit 2
       ;;
   esac
 done
-[ ${#presets[@]} -gt 0 ] || presets=(release debug asan tsan)
+[ ${#presets[@]} -gt 0 ] || presets=("${all_presets[@]}")
 
 if [ "$setup" -eq 1 ]; then
   ./linux/setup.sh build bench test || exit 1
+  for preset in "${presets[@]}"; do set_up_cross "$preset"; done
 fi
 
 # A compiler, an interpreter or a server that is found elsewhere first is not what the packages brought.

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Adds up what CTest wrote for each preset, names what failed and what was skipped, and prints the total as the last line.
 
-usage: test_summary.py RESULTS PRESET...      RESULTS holds PRESET.xml (CTest's JUnit file) or PRESET.broken (why there is none)
+usage: test_summary.py RESULTS PRESET...      RESULTS holds PRESET.xml (CTest's JUnit file), or why there is none: PRESET.broken,
+                                              or PRESET.skipped, which counts as one skipped test
 """
 import collections
 import pathlib
@@ -38,11 +39,14 @@ def main():
     total = collections.Counter()
     failed, skipped = [], collections.defaultdict(list)
     for preset in presets:
-        broken = results / f"{preset}.broken"
+        broken, left_out = results / f"{preset}.broken", results / f"{preset}.skipped"
         counts = collections.Counter()
         if broken.exists():
             counts["failed"] += 1
             failed.append(f"{preset}: {broken.read_text().strip()}")
+        elif left_out.exists():
+            counts["skipped"] += 1
+            skipped[left_out.read_text().strip()].append(f"{preset}: all of it")
         else:
             for testcase in ElementTree.parse(results / f"{preset}.xml").iter("testcase"):
                 outcome, why = outcome_of(testcase)
