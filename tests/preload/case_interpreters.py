@@ -94,6 +94,6 @@ python_case("json", "test_json")
 python_case("re", "test_re")
 python_case("threading", "test_threading", "-m", "ThreadTests", "-m", "ThreadJoinOnShutdown", "-m", "ThreadingExceptionTests",
             only_in_long=("-m", "*Lock*", "-m", "*Condition*", "-m", "*Semaphore*", "-m", "BarrierTests", "-m", "TimerTests"))
-python_case("subprocess", "test_subprocess", "-m", "*communicate*", only_in_long=("-m", "POSIXProcessTestCase"))
+python_case("subprocess", "test_subprocess", "-m", "*communicate*")
 python_case("multiprocessing", "test_multiprocessing_fork", "-m", "WithProcessesTestQueue", "-m", "WithProcessesTestSharedMemory",
             only_in_long=("-m", "WithProcessesTestPool", "-m", "WithThreadsTestPool", "-m", "WithManagerTestQueue"))

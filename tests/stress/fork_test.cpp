@@ -72,10 +72,10 @@ void expect_child_is_well(int (*work)(void*, size_t)) {
   std::free(block);
 }
 
-TEST(Fork, FiveHundredTimesUnderEightAllocatingThreads) {
+TEST(Fork, AgainAndAgainUnderEightAllocatingThreads) {
   {
     BusyThreads busy(8);
-    for (int i = 0; i < 500 && !HasFatalFailure(); ++i) expect_child_is_well(child_work);
+    for (int i = 0; i < HAKOZUNA_TEST_FORKS && !HasFatalFailure(); ++i) expect_child_is_well(child_work);
   }
   EXPECT_EQ(problem_with_statistics(), "");
 }
