@@ -5,8 +5,8 @@
 #
 #   --strict     a program the tests use that is missing is a failure, not a skipped test (also: STRICT_TESTS=1)
 #   --no-setup   installs no packages
-#   PRESET       release, debug, asan, tsan; windows, macos-arm64, macos-x86_64 by cross compilers; all of them if none is given. arm64
-#                builds, but not all of its tests can run under emulation yet: only if named
+#   PRESET       release, debug, asan, tsan: all of them if none is given. windows, macos-arm64, macos-x86_64, arm64: by cross
+#                compilers, only if named
 #
 # The last line is the total, like `123 passed, 0 failed, 0 skipped`. Exits with 1 if anything failed, a build included, and with 2 if
 # the arguments make no sense. What the tests wrote is in build/test-results.
@@ -18,7 +18,8 @@ say() {
   echo "== $1"
 }
 
-readonly all_presets=(release debug asan tsan windows macos-arm64 macos-x86_64)
+readonly default_presets=(release debug asan tsan)
+readonly all_presets=("${default_presets[@]}" arm64 windows macos-arm64 macos-x86_64)
 
 # Installs what a preset for another system needs besides. That it cannot be had is seen in missing_for.
 set_up_cross() {
@@ -86,7 +87,7 @@ for argument in "$@"; do
       ;;
   esac
 done
-[ ${#presets[@]} -gt 0 ] || presets=("${all_presets[@]}")
+[ ${#presets[@]} -gt 0 ] || presets=("${default_presets[@]}")
 
 if [ "$setup" -eq 1 ]; then
   ./linux/setup.sh build bench test || exit 1
