@@ -8,6 +8,7 @@
 #include "common/core/diagnostics.h"
 #include "common/core/statistics.h"
 #include "common/os/memory.h"
+#include "common/os/process.h"
 #include "common/os/underlying.h"
 
 namespace hakozuna::api {
