@@ -36,6 +36,22 @@ if(UNIX)
 endif()
 set(HAKOZUNA_EXPORTS_FILE ${PROJECT_SOURCE_DIR}/src/common/api/${HAKOZUNA_FORMAT}/exports.txt)
 
+# Writes the list of exported names in the form that the format's linker takes.
+function(hakozuna_write_exports file before between after)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${HAKOZUNA_EXPORTS_FILE})
+  file(STRINGS ${HAKOZUNA_EXPORTS_FILE} names REGEX "^[A-Za-z_]")
+  list(JOIN names "${between}" names)
+  file(CONFIGURE OUTPUT ${file} @ONLY CONTENT "${before}@names@${after}")
+endfunction()
+
+# A library of a line: its target, the name that programs link it by, and where they find the headers.
+function(hakozuna_add_line_library target alias)
+  add_library(${target} ${ARGN})
+  add_library(${alias} ALIAS ${target})
+  target_include_directories(${target} INTERFACE
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+endfunction()
+
 # What code that includes our headers needs: the include root, and whether the checks are on (they change the headers).
 add_library(hakozuna_headers INTERFACE)
 target_include_directories(hakozuna_headers INTERFACE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)

@@ -8,23 +8,12 @@ target_compile_options(hakozuna_format_flags INTERFACE
   $<$<CXX_COMPILER_ID:GNU>:-fno-gnu-unique>  # a static member is one per library, not one per process
   -ftls-model=initial-exec)                  # anything else calls the loader, which calls malloc
 
-# The linker's list of exported names is made from the one list of them.
-function(hakozuna_write_version_script)
-  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${HAKOZUNA_EXPORTS_FILE})
-  file(STRINGS ${HAKOZUNA_EXPORTS_FILE} names REGEX "^[A-Za-z_]")
-  list(JOIN names ";\n    " names)
-  file(CONFIGURE OUTPUT ${HAKOZUNA_VERSION_SCRIPT} @ONLY
-    CONTENT "{\n  global:\n    @names@;\n  local: *;\n};\n")
-endfunction()
-hakozuna_write_version_script()
+hakozuna_write_exports(${HAKOZUNA_VERSION_SCRIPT} "{\n  global:\n    " ";\n    " ";\n  local: *;\n};\n")
 
 # libhakozuna_<name>.so: nothing but libc behind it, no call to one of our own functions through the PLT.
 function(hakozuna_add_shared_line name)
   set(target hakozuna_${name})
-  add_library(${target} SHARED ${ARGN})
-  add_library(hakozuna::${name} ALIAS ${target})
-  target_include_directories(${target} INTERFACE
-    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  hakozuna_add_line_library(${target} hakozuna::${name} SHARED ${ARGN})
   target_link_options(${target} PRIVATE
     -nodefaultlibs
     LINKER:-z,relro,-z,now,-z,defs,-z,noexecstack
@@ -51,10 +40,7 @@ function(hakozuna_add_static_line name)
     DEPENDS ${ARGN}
     COMMENT "Joining the objects of libhakozuna_${name}.a"
     COMMAND_EXPAND_LISTS VERBATIM)
-  add_library(${target} STATIC ${object})
-  add_library(hakozuna::${name}_static ALIAS ${target})
-  target_include_directories(${target} INTERFACE
-    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  hakozuna_add_line_library(${target} hakozuna::${name}_static STATIC ${object})
   target_link_options(${target} INTERFACE
     LINKER:-u,malloc  # also for a program that allocates through libc only
     # Fully static C++ programs: a weak reference alone would not fetch the throw from libstdc++.a.

@@ -8,23 +8,13 @@ target_compile_options(hakozuna_format_flags INTERFACE
 # operator new and delete are libc++'s, which every process has. Where there is no SDK to link with, a stub says what it exports.
 set(HAKOZUNA_LIBCXX c++ CACHE STRING "The system's libc++, or a stub of it, to link with")
 
-# The linker's list of exported names is made from the one list of them.
 set(HAKOZUNA_EXPORTED_SYMBOLS ${PROJECT_BINARY_DIR}/exported_symbols.txt)
-function(hakozuna_write_exported_symbols)
-  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${HAKOZUNA_EXPORTS_FILE})
-  file(STRINGS ${HAKOZUNA_EXPORTS_FILE} names REGEX "^[A-Za-z_]")
-  list(JOIN names "\n_" names)
-  file(CONFIGURE OUTPUT ${HAKOZUNA_EXPORTED_SYMBOLS} @ONLY CONTENT "_@names@\n")
-endfunction()
-hakozuna_write_exported_symbols()
+hakozuna_write_exports(${HAKOZUNA_EXPORTED_SYMBOLS} "_" "\n_" "\n")
 
 # libhakozuna_<name>.dylib, found relative to who loads it.
 function(hakozuna_add_shared_line name)
   set(target hakozuna_${name})
-  add_library(${target} SHARED ${ARGN})
-  add_library(hakozuna::${name} ALIAS ${target})
-  target_include_directories(${target} INTERFACE
-    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  hakozuna_add_line_library(${target} hakozuna::${name} SHARED ${ARGN})
   target_link_options(${target} PRIVATE LINKER:-dead_strip LINKER:-exported_symbols_list,${HAKOZUNA_EXPORTED_SYMBOLS})
   target_link_libraries(${target} PRIVATE ${HAKOZUNA_LIBCXX})
   set_target_properties(${target} PROPERTIES

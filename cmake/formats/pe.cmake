@@ -10,21 +10,12 @@ target_compile_options(hakozuna_format_flags INTERFACE
   -Wno-attributes        # visibility: nothing is exported there unless it is listed
   -Wno-cast-function-type)  # addresses of functions by name
 
-function(hakozuna_write_definition_file)
-  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${HAKOZUNA_EXPORTS_FILE})
-  file(STRINGS ${HAKOZUNA_EXPORTS_FILE} names REGEX "^[A-Za-z_]")
-  list(JOIN names "\n  " names)
-  file(CONFIGURE OUTPUT ${HAKOZUNA_DEFINITION_FILE} @ONLY CONTENT "EXPORTS\n  @names@\n")
-endfunction()
-hakozuna_write_definition_file()
+hakozuna_write_exports(${HAKOZUNA_DEFINITION_FILE} "EXPORTS\n  " "\n  " "\n")
 
 # hakozuna_<name>.dll: nothing but the system behind it, and no start code of a C runtime (api/pe/lifecycle.cpp).
 function(hakozuna_add_shared_line name)
   set(target hakozuna_${name})
-  add_library(${target} SHARED ${ARGN} ${HAKOZUNA_DEFINITION_FILE})
-  add_library(hakozuna::${name} ALIAS ${target})
-  target_include_directories(${target} INTERFACE
-    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  hakozuna_add_line_library(${target} hakozuna::${name} SHARED ${ARGN} ${HAKOZUNA_DEFINITION_FILE})
   target_link_options(${target} PRIVATE -nostartfiles -nodefaultlibs LINKER:-e,hakozuna_entry LINKER:--exclude-all-symbols)
   target_link_libraries(${target} PRIVATE gcc msvcrt kernel32 ntdll)
   set_target_properties(${target} PROPERTIES

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "common/api/any_usable_size.h"
 #include "common/api/api.h"
 #include "common/api/statistics.h"
 #include "common/os/underlying.h"
@@ -12,10 +13,7 @@
 using hakozuna::api::ServedLine;
 
 HAKOZUNA_EXPORT size_t malloc_usable_size(void* block) noexcept {
-  const size_t bytes = ServedLine::usable_size(block);
-  if (bytes != 0 || !block) [[likely]] return bytes;
-  const bool foreign = ServedLine::classify(block).verdict == hakozuna::Verdict::kMiss;
-  return foreign ? hakozuna::os::underlying_usable_size(block) : 0;
+  return hakozuna::api::any_usable_size(block);
 }
 
 HAKOZUNA_EXPORT int malloc_trim(size_t keep_bytes) noexcept {

@@ -1,6 +1,5 @@
 #include "common/os/memory.h"
 
-#include <errno.h>
 #include <mach/vm_statistics.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -10,22 +9,11 @@
 #include <atomic>
 #include <cstdint>
 
-#include "common/base/bits.h"
+#include "common/os/posix/map_pages.h"
+#include "common/os/posix/preserve_errno.h"
 
 namespace hakozuna::os {
 namespace {
-
-// errno belongs to the program: malloc that succeeds and free leave it as it was.
-class PreserveErrno {
- public:
-  PreserveErrno() : saved_(errno) {}
-  ~PreserveErrno() { errno = saved_; }
-  PreserveErrno(const PreserveErrno&) = delete;
-  PreserveErrno& operator=(const PreserveErrno&) = delete;
-
- private:
-  const int saved_;
-};
 
 // By this vmmap and Instruments tell our memory from the system's heap.
 constexpr int kTag = VM_MAKE_TAG(VM_MEMORY_APPLICATION_SPECIFIC_1);
@@ -35,25 +23,9 @@ void* map_at(void* address, size_t bytes, int protection, int flags) {
   return mapped == MAP_FAILED ? nullptr : mapped;
 }
 
-void* map_aligned(size_t bytes, size_t alignment, int protection) {
-  PreserveErrno preserve;
-  // The kernel places mappings at the first gap that is large enough: after one aligned mapping of an aligned size the next is often aligned.
-  void* const first_try = map_at(nullptr, bytes, protection, 0);
-  if (!first_try || is_aligned(reinterpret_cast<uintptr_t>(first_try), alignment)) return first_try;
-  munmap(first_try, bytes);
-
-  const size_t padded = bytes + alignment;
-  if (padded < bytes) return nullptr;
-  char* const start = static_cast<char*>(map_at(nullptr, padded, protection, 0));
-  if (!start) return nullptr;
-  char* const aligned = align_up(start, alignment);
-  if (aligned != start) munmap(start, static_cast<size_t>(aligned - start));
-  const size_t tail = static_cast<size_t>(start + padded - (aligned + bytes));
-  if (tail != 0) munmap(aligned + bytes, tail);
-  return aligned;
-}
-
 }  // namespace
+
+void* map_pages(size_t bytes, int protection) { return map_at(nullptr, bytes, protection, 0); }
 
 // 16 KiB on arm64, 4 KiB on x86_64 and in what Rosetta translates.
 size_t page_bytes() {
@@ -64,21 +36,6 @@ size_t page_bytes() {
     cached.store(bytes, std::memory_order_relaxed);
   }
   return bytes;
-}
-
-void* reserve(size_t bytes, size_t alignment) { return map_aligned(bytes, alignment, PROT_NONE); }
-
-void* map(size_t bytes, size_t alignment) { return map_aligned(bytes, alignment, PROT_READ | PROT_WRITE); }
-
-bool commit(void* address, size_t bytes) {
-  PreserveErrno preserve;
-  return mprotect(address, bytes, PROT_READ | PROT_WRITE) == 0;
-}
-
-// Nothing is charged in advance here, but there is no page of zeros that all share: a page that is read takes memory from then on.
-bool make_readable(void* address, size_t bytes) {
-  PreserveErrno preserve;
-  return mprotect(address, bytes, PROT_READ) == 0;
 }
 
 void unmap(void* address, size_t bytes) {

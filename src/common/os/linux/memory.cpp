@@ -1,6 +1,5 @@
 #include "common/os/memory.h"
 
-#include <errno.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -9,47 +8,15 @@
 #include <atomic>
 #include <cstdint>
 
-#include "common/base/bits.h"
+#include "common/os/posix/map_pages.h"
+#include "common/os/posix/preserve_errno.h"
 
 namespace hakozuna::os {
-namespace {
 
-// errno belongs to the program: malloc that succeeds and free leave it as it was.
-class PreserveErrno {
- public:
-  PreserveErrno() : saved_(errno) {}
-  ~PreserveErrno() { errno = saved_; }
-  PreserveErrno(const PreserveErrno&) = delete;
-  PreserveErrno& operator=(const PreserveErrno&) = delete;
-
- private:
-  const int saved_;
-};
-
-void* map_somewhere(size_t bytes, int protection) {
+void* map_pages(size_t bytes, int protection) {
   void* const address = mmap(nullptr, bytes, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   return address == MAP_FAILED ? nullptr : address;
 }
-
-void* map_aligned(size_t bytes, size_t alignment, int protection) {
-  PreserveErrno preserve;
-  // The kernel places mappings next to each other, so after one aligned mapping of an aligned size the next is aligned by itself.
-  void* const first_try = map_somewhere(bytes, protection);
-  if (!first_try || is_aligned(reinterpret_cast<uintptr_t>(first_try), alignment)) return first_try;
-  munmap(first_try, bytes);
-
-  const size_t padded = bytes + alignment;
-  if (padded < bytes) return nullptr;
-  char* const start = static_cast<char*>(map_somewhere(padded, protection));
-  if (!start) return nullptr;
-  char* const aligned = align_up(start, alignment);
-  if (aligned != start) munmap(start, static_cast<size_t>(aligned - start));
-  const size_t tail = static_cast<size_t>(start + padded - (aligned + bytes));
-  if (tail != 0) munmap(aligned + bytes, tail);
-  return aligned;
-}
-
-}  // namespace
 
 size_t page_bytes() {
   static std::atomic<size_t> cached{0};
@@ -60,22 +27,6 @@ size_t page_bytes() {
     cached.store(bytes, std::memory_order_relaxed);
   }
   return bytes;
-}
-
-void* reserve(size_t bytes, size_t alignment) { return map_aligned(bytes, alignment, PROT_NONE); }
-
-void* map(size_t bytes, size_t alignment) {
-  return map_aligned(bytes, alignment, PROT_READ | PROT_WRITE);
-}
-
-bool commit(void* address, size_t bytes) {
-  PreserveErrno preserve;
-  return mprotect(address, bytes, PROT_READ | PROT_WRITE) == 0;
-}
-
-bool make_readable(void* address, size_t bytes) {
-  PreserveErrno preserve;
-  return mprotect(address, bytes, PROT_READ) == 0;
 }
 
 void unmap(void* address, size_t bytes) {
@@ -109,7 +60,7 @@ void* remap(void* address, size_t old_bytes, size_t new_bytes, size_t alignment)
   void* const in_place = mremap(address, old_bytes, new_bytes, 0);
   if (in_place != MAP_FAILED) return in_place;
   if (new_bytes <= old_bytes) return nullptr;
-  void* const target = map_aligned(new_bytes, alignment, PROT_NONE);
+  void* const target = reserve(new_bytes, alignment);
   if (!target) return nullptr;
   void* const moved = mremap(address, old_bytes, new_bytes, MREMAP_MAYMOVE | MREMAP_FIXED, target);
   if (moved != MAP_FAILED) return moved;
