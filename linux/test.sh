@@ -5,8 +5,7 @@
 #
 #   --strict     a program the tests use that is missing is a failure, not a skipped test (also: STRICT_TESTS=1)
 #   --no-setup   installs no packages
-#   PRESET       release, debug, asan, tsan: all of them if none is given. windows, macos-arm64, macos-x86_64, arm64: by cross
-#                compilers, only if named
+#   PRESET       release, debug, asan, tsan; and, by cross compilers, arm64, windows, macos-arm64, macos-x86_64. All of them if none is given
 #
 # The last line is the total, like `123 passed, 0 failed, 0 skipped`. Exits with 1 if anything failed, a build included, and with 2 if
 # the arguments make no sense. What the tests wrote is in build/test-results.
@@ -18,8 +17,11 @@ say() {
   echo "== $1"
 }
 
-readonly default_presets=(release debug asan tsan)
-readonly all_presets=("${default_presets[@]}" arm64 windows macos-arm64 macos-x86_64)
+readonly all_presets=(release debug asan tsan arm64 windows macos-arm64 macos-x86_64)
+
+is_preset() {
+  [[ " ${all_presets[*]} " == *" $1 "* ]]
+}
 
 # Installs what a preset for another system needs besides. That it cannot be had is seen in missing_for.
 set_up_cross() {
@@ -76,18 +78,20 @@ for argument in "$@"; do
   case "$argument" in
     --strict) export STRICT_TESTS=1 ;;
     --no-setup) setup=0 ;;
-    release | debug | asan | tsan | arm64 | windows | macos-arm64 | macos-x86_64) presets+=("$argument") ;;
     -h | --help)
       sed -n '2,/^# Not -e/{/^# Not -e/d;s/^# \{0,1\}//p}' linux/test.sh
       exit 0
       ;;
     *)
-      echo "test.sh: unknown argument '$argument': --strict, --no-setup, ${all_presets[*]}" >&2
-      exit 2
+      if ! is_preset "$argument"; then
+        echo "test.sh: unknown argument '$argument': --strict, --no-setup, ${all_presets[*]}" >&2
+        exit 2
+      fi
+      presets+=("$argument")
       ;;
   esac
 done
-[ ${#presets[@]} -gt 0 ] || presets=("${default_presets[@]}")
+[ ${#presets[@]} -gt 0 ] || presets=("${all_presets[@]}")
 
 if [ "$setup" -eq 1 ]; then
   ./linux/setup.sh build bench test || exit 1

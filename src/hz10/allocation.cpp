@@ -84,7 +84,7 @@ void* Hz10::allocate_aligned(size_t alignment, size_t size) noexcept {
   if (alignment <= mem::kMinAlignment) return allocate(size);
   Heap* const heap = attentive_heap();
   if (!heap) return core::out_of_memory();
-  const uint32_t size_class = mem::aligned_class_of(alignment, size, kShiftedFrom);
+  const uint32_t size_class = mem::aligned_class_of(alignment, size, kSizeClasses);
   if (size_class == mem::kClassCount) return core::allocate_large(size, alignment, /*zeroed=*/false);
   return allocate_of_class(heap, size_class);
 }

@@ -37,10 +37,9 @@ void pass_on(Heap* heap, uint32_t order, const Emptied& emptied) {
 char* prepare_run(const Depot& depot, Heap* heap, uint32_t size_class) {
   if (size_class >= mem::kSmallClassCount || racing_read(depot.spans) < kGrowingSpans) return nullptr;
   if (!racing_read(depot.dry) || racing_read(depot.stash_count) != 0) return nullptr;
-  const uint32_t order = mem::run_order_of(size_class);
-  const size_t bytes = mem::kChunkBytes << order;
+  const uint32_t order = kSizeClasses[size_class].order;
   char* const run = heap->runs.take(order, core::limit_bytes());
-  if (run && mem::chunk_supply.presence(run, bytes) == mem::ChunkSupply::Presence::kNone) os::populate(run, bytes);
+  if (run) mem::chunk_supply.populate(run, order);
   return run;
 }
 
@@ -48,7 +47,7 @@ char* prepare_run(const Depot& depot, Heap* heap, uint32_t size_class) {
 // others that want this class now find slots in the new span.
 Span* open_span(Depot& depot, Heap* heap, uint32_t size_class, char*& prepared) {
   if (Span* const span = depot.open.first()) return span;
-  char* const run = prepared ? prepared : heap->runs.take(mem::run_order_of(size_class), core::limit_bytes());
+  char* const run = prepared ? prepared : heap->runs.take(kSizeClasses[size_class].order, core::limit_bytes());
   prepared = nullptr;
   if (!run) return nullptr;
   Span* const span = make_span(depot, run, size_class);
@@ -158,7 +157,7 @@ uint32_t take_blocks(Heap* heap, uint32_t size_class, void** end, uint32_t wante
     taken = take_stashed(depot, end, wanted);
     if (taken == 0) taken = take_of_spans(depot, heap, size_class, end, wanted, run);
   }
-  if (run) heap->runs.put(run, mem::run_order_of(size_class), core::retain_bytes());
+  if (run) heap->runs.put(run, kSizeClasses[size_class].order, core::retain_bytes());
   return taken;
 }
 
@@ -174,7 +173,7 @@ Slot take_block(Heap* heap, uint32_t size_class) {
       close_if_full(depot, span);
     }
   }
-  if (run) heap->runs.put(run, mem::run_order_of(size_class), core::retain_bytes());
+  if (run) heap->runs.put(run, kSizeClasses[size_class].order, core::retain_bytes());
   return slot;
 }
 
@@ -201,7 +200,7 @@ void put_in_spans(Heap* heap, uint32_t size_class, void* const* blocks, uint32_t
       os::LockGuard guard(depot.lock);
       while (done < some && put_block(depot, size_class, blocks[done], emptied)) ++done;
     }
-    pass_on(heap, mem::run_order_of(size_class), emptied);
+    pass_on(heap, kSizeClasses[size_class].order, emptied);
     if (done < some) report(blocks[done++]);  // without the lock: a handler of the program may allocate
     blocks += done;
     count -= done;
@@ -220,7 +219,7 @@ void release_empty_spans() {
         span = next;
       }
     }
-    pass_on(nullptr, mem::run_order_of(c), emptied);
+    pass_on(nullptr, kSizeClasses[c].order, emptied);
   }
 }
 
@@ -248,7 +247,7 @@ size_t return_free_pages(uint8_t passes, bool& more) {
         span = next;
       }
     }
-    pass_on(nullptr, mem::run_order_of(c), emptied);
+    pass_on(nullptr, kSizeClasses[c].order, emptied);
   }
   return bytes;
 }

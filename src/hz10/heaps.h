@@ -10,7 +10,6 @@ struct HeapKind {
   using Heap = hz10::Heap;
   static constexpr size_t kRecordBytes = sizeof(ChunkEntry);
   static constexpr size_t kFastLimit = mem::kSmallLimit;
-  static constexpr bool kLeavesMemoryToOthers = true;
   static auto& mine() { return thread_heap; }
   static Heap& none() { return no_heap; }
   static void start(Heap* heap);

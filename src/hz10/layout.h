@@ -153,6 +153,7 @@ struct Bins {
 
 // Slots above a page are shifted against the pages (mem/size_classes.h).
 inline constexpr uint32_t kShiftedFrom = mem::kSmallClassCount;
+inline constexpr mem::SizeClasses kSizeClasses = mem::make_size_classes({.least_slots = 16, .shifted_from = kShiftedFrom});
 
 // One thread's heap.
 struct Heap : Bins, core::ThreadHeap<Heap> {

@@ -28,7 +28,7 @@ Span* new_record(Depot& depot, uint32_t size_class) {
     depot.unused = span->next;
     return span;
   }
-  const mem::SizeClass& geometry = mem::kSizeClasses[size_class];
+  const mem::SizeClass& geometry = kSizeClasses[size_class];
   void* const memory = mem::metadata.allocate(sizeof(Span) + geometry.words() * sizeof(uint64_t));
   if (!memory) return nullptr;
   Span* const span = new (memory) Span{};
@@ -91,10 +91,10 @@ Span* find_span_elsewhere(const void* address) {
 Span* make_span(Depot& depot, char* run, uint32_t size_class) {
   Span* const span = new_record(depot, size_class);
   if (!span) return nullptr;
-  const mem::SizeClass& geometry = mem::kSizeClasses[size_class];
+  const mem::SizeClass& geometry = kSizeClasses[size_class];
   const uint32_t words = span->word_count();
   // Through atomics, here and where they change: classify() of a stale pointer may look.
-  span->first_slot = run + mem::shifted_first_slot(size_class, kShiftedFrom);
+  span->first_slot = run + kSizeClasses[size_class].first_slot;
   for (uint32_t i = 0; i < words; ++i) span->words()[i] = low_bits(span->slot_count - i * 64);
   span->summary = low_bits(words);
   span->free_count = span->slot_count;
@@ -190,7 +190,7 @@ size_t discard_free_pages(Span* span) {
 
 void check_span([[maybe_unused]] const Span* span) {
 #if defined(HAKOZUNA_CHECKED) && HAKOZUNA_CHECKED
-  const mem::SizeClass& geometry = mem::kSizeClasses[span->size_class];
+  const mem::SizeClass& geometry = kSizeClasses[span->size_class];
   HAKOZUNA_CHECK(span->slot_bytes == geometry.slot_bytes && span->slot_count == geometry.slot_count,
                  "a span has the geometry of its class");
   uint32_t count = 0;

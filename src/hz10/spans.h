@@ -19,7 +19,7 @@ inline Span* find_span(const void* address) {
 }
 
 // First byte and size of a span's run.
-inline char* run_of(const Span* span) { return span->first_slot - mem::shifted_first_slot(span->size_class, kShiftedFrom); }
+inline char* run_of(const Span* span) { return span->first_slot - kSizeClasses[span->size_class].first_slot; }
 inline size_t run_bytes(const Span* span) { return mem::kChunkBytes << span->order; }
 
 inline mem::SlotPosition position_in(const Span* span, const void* address) {

@@ -31,7 +31,7 @@ Block refill(Heap* heap, uint32_t size_class) {
   core::count(heap->refills, 1);
   heap->refilled[size_class] = true;
   Bin& bin = heap->bin(size_class);
-  if (2 * static_cast<size_t>(bin.bound) * mem::kSizeClasses[size_class].slot_bytes <= kFilledBytes) {
+  if (2 * static_cast<size_t>(bin.bound) * kSizeClasses[size_class].slot_bytes <= kFilledBytes) {
     bin.room += bin.bound;
     bin.bound *= 2;
   }
@@ -111,7 +111,7 @@ void* Hz3::allocate_zeroed(size_t size) noexcept {
   const uint32_t size_class = mem::class_of(size);
   const Block block = take(heap, size_class);
   if (!block.address) return core::out_of_memory();
-  if (!block.zeroed) memset(block.address, 0, mem::kSizeClasses[size_class].slot_bytes);
+  if (!block.zeroed) memset(block.address, 0, kSizeClasses[size_class].slot_bytes);
   return block.address;
 }
 
@@ -119,14 +119,14 @@ void* Hz3::allocate_aligned(size_t alignment, size_t size) noexcept {
   if (alignment <= mem::kMinAlignment) return allocate(size);
   Heap* const heap = attentive_heap();
   if (!heap) return core::out_of_memory();
-  const uint32_t size_class = mem::aligned_class_of(alignment, size);
+  const uint32_t size_class = mem::aligned_class_of(alignment, size, kSizeClasses);
   if (size_class == mem::kClassCount) return allocate_large(heap, size, alignment, /*zeroed=*/false);
   return take_or_fail(heap, size_class);
 }
 
 void* Hz3::resize_without_copy(void* block, size_t size) noexcept {
   if (const Door* const door = door_at(block); !is_closed(door)) {
-    return size <= mem::kSizeClasses[class_of_door(door)].slot_bytes ? block : nullptr;
+    return size <= kSizeClasses[class_of_door(door)].slot_bytes ? block : nullptr;
   }
   if (size <= mem::kMaxSlotBytes) return nullptr;  // a shrink that leaves the large blocks
   mem::LargeBlock* const large = mem::large_blocks.find(block);

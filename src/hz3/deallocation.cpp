@@ -37,7 +37,7 @@ void deallocate_other(void* block) {
 // Raises the bound of a bin that was too full, was empty, and is too full again: what goes to the spans would only come back.
 bool grow(Heap* heap, uint32_t size_class) {
   Bin& bin = heap->bin(size_class);
-  const size_t more = static_cast<size_t>(bin.bound) * mem::kSizeClasses[size_class].slot_bytes;
+  const size_t more = static_cast<size_t>(bin.bound) * kSizeClasses[size_class].slot_bytes;
   if (!heap->refilled[size_class] || 2 * more > kMostBinBytes || heap->growth + more > kMostGrowth) return false;
   heap->refilled[size_class] = false;
   heap->growth += more;
@@ -73,7 +73,7 @@ void deallocate_slow(void* block) noexcept {
       if (!push(Bins::behind(door), block)) overflow(door);
       return;
     } else {
-      free_remotely(heap, block, door->heap, mem::kSizeClasses[size_class].slot_bytes);
+      free_remotely(heap, block, door->heap, kSizeClasses[size_class].slot_bytes);
     }
     count_event(heap, kEventsPerLook);
     return;
@@ -111,7 +111,7 @@ Classification Hz3::classify(const void* address) noexcept {
   const uint32_t size_class = class_of_door(door);
   const Position at = locate(address, size_class);
   result.span = at.span->run;
-  result.usable_bytes = mem::kSizeClasses[size_class].slot_bytes;
+  result.usable_bytes = kSizeClasses[size_class].slot_bytes;
   result.owner = door->heap;
   if (!at.exact) {
     result.verdict = verdict_inside(at, address);

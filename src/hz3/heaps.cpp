@@ -96,6 +96,7 @@ void restore_bounds(Heap* heap) {
 
 void HeapKind::start(Heap* heap) {
   reset_bins(heap);
+  heap->class_growth.tick();
   memcpy(heap->bins.place_of_size, kPlaceOfSize.data(), sizeof heap->bins.place_of_size);
   // seq_cst: see push_to_stash(). What arrives from now on, this thread collects; what arrived before, too.
   heap->serving.store(true, std::memory_order_seq_cst);

@@ -114,7 +114,7 @@ bool free_orphan(void* block, Heap* heap) {
   }
   if (freed.run) core::release_run(freed.run, freed.order);
   if (freed.result != Put::kDone) {
-    report_put(freed.result, block, {Verdict::kFreed, mem::kSizeClasses[span->size_class].slot_bytes, freed.span_start, nullptr});
+    report_put(freed.result, block, {Verdict::kFreed, kSizeClasses[span->size_class].slot_bytes, freed.span_start, nullptr});
   }
   return freed.is_orphan;
 }

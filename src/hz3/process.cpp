@@ -99,7 +99,7 @@ void Hz3::collect_statistics(hakozuna_statistics& s) noexcept {
   BlockCounts cached = {};
   count_cached(cached);
   for (uint32_t c = 0; c < mem::kClassCount; ++c) {
-    const uint64_t bytes = cached[c] * mem::kSizeClasses[c].slot_bytes;
+    const uint64_t bytes = cached[c] * kSizeClasses[c].slot_bytes;
     s.live -= bytes;
     s.free_in_spans += bytes;
   }
@@ -108,7 +108,7 @@ void Hz3::collect_statistics(hakozuna_statistics& s) noexcept {
 
 bool Hz3::collect_class_statistics(size_t index, hakozuna_class_statistics& s) noexcept {
   if (index >= mem::kClassCount) return false;
-  s = {mem::kSizeClasses[index].slot_bytes, 0, 0, 0};
+  s = {kSizeClasses[index].slot_bytes, 0, 0, 0};
   mem::chunk_supply.for_each_run([&s, index](char* record, char*, uint32_t) {
     const Span* const span = reinterpret_cast<const Span*>(record);
     if (racing_read(span->state) == SpanState::kNone || span->size_class != index) return;

@@ -29,6 +29,7 @@ bool HeapKind::tick(Heap* heap) {
   // Those it was sent to may be asleep: until the next tick there is somebody who looks after them.
   const bool has_sent = heap->has_sent;
   heap->has_sent = false;
+  heap->class_growth.tick();
   SpanAccess access(heap);
   access.collect(UINT32_MAX, /*into_bins=*/false);
   for (uint32_t c = 0; c < mem::kClassCount; ++c) {

@@ -124,9 +124,10 @@ Span* SpanAccess::adopt(uint32_t size_class) {
 }
 
 Span* SpanAccess::carve(uint32_t size_class) {
-  const uint32_t order = mem::kSizeClasses[size_class].order;
+  const uint32_t order = kSizeClasses[size_class].order;
   char* const run = heap_->runs.take(order, core::limit_bytes());
   if (!run) return nullptr;
+  heap_->class_growth.note(run, size_class, order);
   Span* const span = record_of_run(run);
   if (!make_span(span, run, size_class, heap_)) {
     span->next = empty_;  // goes back

@@ -36,7 +36,7 @@ uint32_t batch_of(const Span* span, const char* slot) {
 }  // namespace
 
 Position locate(const void* address, uint32_t size_class) {
-  const mem::SizeClass& geometry = mem::kSizeClasses[size_class];
+  const mem::SizeClass& geometry = kSizeClasses[size_class];
   const char* base = mem::primary_base;
   size_t offset = static_cast<size_t>(static_cast<const char*>(address) - base);
   if (offset >= mem::primary_bytes) [[unlikely]] {
@@ -60,7 +60,7 @@ Span* record_of_run(const char* run) {
 }
 
 bool make_span(Span* span, char* run, uint32_t size_class, Heap* heap) {
-  const mem::SizeClass& geometry = mem::kSizeClasses[size_class];
+  const mem::SizeClass& geometry = kSizeClasses[size_class];
   span->run = run;
   span->size_class = static_cast<uint8_t>(size_class);
   if (!room_for_doors(run, geometry.run_bytes())) return false;

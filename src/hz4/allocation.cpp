@@ -43,27 +43,17 @@ Chain find_warm(Heap* heap, uint32_t size_class) {
   return batch.first ? batch : take_from_spans(heap, size_class);
 }
 
-// Has the run of a new span backed by memory at once, if the heap makes one after the other of the class: a fault for each page costs more.
-void back_run(Heap* heap, char* run, uint32_t size_class) {
-  const size_t bytes = mem::kSizeClasses[size_class].run_bytes();
-  if (heap->grows[size_class] && mem::chunk_supply.presence(run, bytes) == mem::ChunkSupply::Presence::kNone &&
-      os::populate(run, bytes)) {
-    mem::chunk_supply.mark_resident(run, bytes);
-  }
-  heap->grows[size_class] = true;
-}
-
 // Takes blocks that were never handed out: one of a page and more, of smaller ones up to a page, of which all but the first go to the bin. Null if
 // the system has no memory.
 Slot carve(Heap* heap, uint32_t size_class) {
-  const mem::SizeClass& geometry = mem::kSizeClasses[size_class];
+  const mem::SizeClass& geometry = kSizeClasses[size_class];
   os::LockGuard guard(heap->lock);
   Span* span = heap->partial[size_class].last();
   if (!span || span->carved == geometry.slot_count) {
     char* const run = heap->runs.take(geometry.order, core::limit_bytes());
     if (!run) return {};
     span = make_span(run, size_class, heap);
-    if (size_class < mem::kSmallClassCount) back_run(heap, run, size_class);
+    heap->class_growth.note(run, size_class, kSizeClasses[size_class].order);
   } else {
     heap->partial[size_class].remove(span);
   }
@@ -144,7 +134,7 @@ void place_span(Heap* heap, Span* span) {
   if (span->free_count != 0) {
     span->state = SpanState::kPartial;
     heap->partial[c].push_front(span);
-  } else if (span->carved != mem::kSizeClasses[c].slot_count) {
+  } else if (span->carved != kSizeClasses[c].slot_count) {
     span->state = SpanState::kPartial;
     heap->partial[c].push_back(span);
   } else {
@@ -231,7 +221,7 @@ void* Hz4::allocate_aligned(size_t alignment, size_t size) noexcept {
   if (alignment <= mem::kMinAlignment) return allocate(size);
   Heap* const heap = attentive_heap();
   if (!heap) return core::out_of_memory();
-  const uint32_t size_class = mem::aligned_class_of(alignment, size, kShiftedFrom);
+  const uint32_t size_class = mem::aligned_class_of(alignment, size, kSizeClasses);
   if (size_class == mem::kClassCount) return allocate_large(heap, size, alignment, /*zeroed=*/false);
   void* const block = allocate_block(heap, size_class).address;
   return block ? block : core::out_of_memory();

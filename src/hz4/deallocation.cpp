@@ -92,7 +92,7 @@ Classification Hz4::classify(const void* address) noexcept {
     result.verdict = Verdict::kMetadata;
     return result;
   }
-  const mem::SizeClass& geometry = mem::kSizeClasses[class_of_bin(bin)];
+  const mem::SizeClass& geometry = kSizeClasses[class_of_bin(bin)];
   const Position at = position_in(span, class_of_bin(bin), address);
   const char* const run = racing_read(span->run);
   result.span = run;

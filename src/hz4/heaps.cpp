@@ -50,7 +50,7 @@ void serve_all() {
 void HeapKind::start(Heap* heap) {
   heap->rooms[0] = 0;
   for (uint32_t c = 0; c < mem::kClassCount; ++c) heap->rooms[bin_of(c)] = bin_capacity(c);
-  for (bool& grows : heap->grows) grows = false;
+  heap->class_growth.tick();
 }
 
 void HeapKind::end(Heap* heap) {
@@ -75,7 +75,7 @@ bool HeapKind::has_queued(const Heap* heap) {
 }
 
 bool HeapKind::tick(Heap* heap) {
-  for (bool& grows : heap->grows) grows = false;
+  heap->class_growth.tick();
   empty_bins(heap);
   send_home(take_messages(heap, heap), heap);
   return false;

@@ -16,7 +16,7 @@ struct Orphans {
 constinit Orphans orphans;
 
 bool can_give(const Span* span) {
-  return span->free_count != 0 || span->carved != mem::kSizeClasses[span->size_class()].slot_count;
+  return span->free_count != 0 || span->carved != kSizeClasses[span->size_class()].slot_count;
 }
 
 void insert(Span* span) {

@@ -88,7 +88,7 @@ void Hz4::collect_statistics(hakozuna_statistics& s) noexcept {
   for (uint32_t c = 0; c < mem::kClassCount; ++c) {
     if (out[c] == 0) continue;
     const uint64_t between = blocks_between(c);
-    if (between < out[c]) live += (out[c] - between) * mem::kSizeClasses[c].slot_bytes;
+    if (between < out[c]) live += (out[c] - between) * kSizeClasses[c].slot_bytes;
   }
   s.live += live;
   s.free_in_spans += resident - live;
@@ -98,7 +98,7 @@ void Hz4::collect_statistics(hakozuna_statistics& s) noexcept {
 bool Hz4::collect_class_statistics(size_t index, hakozuna_class_statistics& s) noexcept {
   if (index >= mem::kClassCount) return false;
   const uint32_t size_class = static_cast<uint32_t>(index);
-  const mem::SizeClass& geometry = mem::kSizeClasses[size_class];
+  const mem::SizeClass& geometry = kSizeClasses[size_class];
   s = {geometry.slot_bytes, 0, 0, 0};
   uint64_t out = 0;
   mem::chunk_supply.for_each_run([&](char* record, char*, uint32_t) {

@@ -21,9 +21,9 @@ Span* span_of(const Block* block) {
 }
 
 Position position_in(const Span* span, uint32_t size_class, const void* address) {
-  const char* const first = racing_read(span->run) + kFirstBlocks[size_class];
+  const char* const first = racing_read(span->run) + kSizeClasses[size_class].first_slot;
   const mem::SlotPosition at = mem::slot_position(
-      static_cast<size_t>(static_cast<const char*>(address) - first), mem::kSizeClasses[size_class].reciprocal);
+      static_cast<size_t>(static_cast<const char*>(address) - first), kSizeClasses[size_class].reciprocal);
   return {at.slot, at.exact};
 }
 
@@ -39,7 +39,7 @@ Span* make_span(char* run, uint32_t size_class, Heap* heap) {
   span->previous = nullptr;
   // release: who finds this owner sees the record complete.
   span->owner.store(heap, std::memory_order_release);
-  const uint32_t chunks = 1u << mem::run_order_of(size_class);
+  const uint32_t chunks = 1u << kSizeClasses[size_class].order;
   for (uint32_t i = 0; i < chunks; ++i) {
     span[i].head_distance = static_cast<uint8_t>(i);
     span[i].bin = static_cast<uint8_t>(bin_of(size_class));
@@ -50,7 +50,7 @@ Span* make_span(char* run, uint32_t size_class, Heap* heap) {
 void unmake_span(Span* span, EmptyRuns& empty) {
   check_span(span);
   HAKOZUNA_CHECK(span->out() == 0, "a span that is given back has all its blocks");
-  const uint32_t order = mem::run_order_of(span->size_class());
+  const uint32_t order = kSizeClasses[span->size_class()].order;
   for (uint32_t i = 0; i < 1u << order; ++i) {
     span[i].bin = 0;
     span[i].head_distance = 0;
@@ -96,8 +96,8 @@ Chain take_free(Span* span) {
 
 Slot carve_one(Span* span) {
   const uint32_t size_class = span->size_class();
-  const size_t bytes = mem::kSizeClasses[size_class].slot_bytes;
-  char* const address = span->run + kFirstBlocks[size_class] + span->carved * bytes;
+  const size_t bytes = kSizeClasses[size_class].slot_bytes;
+  char* const address = span->run + kSizeClasses[size_class].first_slot + span->carved * bytes;
   ++span->carved;
   // Its first page is likely to be the last one of the block before.
   const size_t first_page = align_up(reinterpret_cast<uintptr_t>(address), os::page_bytes()) - reinterpret_cast<uintptr_t>(address);
@@ -126,7 +126,7 @@ bool bring_home(Span* span, Block* block) {
 
 void check_span([[maybe_unused]] const Span* span) {
 #if defined(HAKOZUNA_CHECKED) && HAKOZUNA_CHECKED
-  HAKOZUNA_CHECK(span->carved <= mem::kSizeClasses[span->size_class()].slot_count, "no more is carved than there is");
+  HAKOZUNA_CHECK(span->carved <= kSizeClasses[span->size_class()].slot_count, "no more is carved than there is");
   uint32_t count = 0;
   for (const Block* block = span->free; block; block = block->next) {
     HAKOZUNA_CHECK(span_of(block) == span, "a free block is in its span");

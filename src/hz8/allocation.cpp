@@ -73,9 +73,10 @@ bool install_partial(Heap* heap, uint32_t size_class) {
 }
 
 bool carve(Heap* heap, uint32_t size_class) {
-  const uint32_t order = mem::run_order_of(size_class);
+  const uint32_t order = kSizeClasses[size_class].order;
   char* const run = heap->runs.take(order, core::limit_bytes());
   if (!run) return false;
+  heap->class_growth.note(run, size_class, order);
   if (!make_span(run, size_class, heap)) {
     heap->runs.put(run, order, core::retain_bytes());
     return false;
@@ -213,7 +214,7 @@ void* Hz8::allocate_aligned(size_t alignment, size_t size) noexcept {
   if (alignment <= mem::kMinAlignment) return allocate(size);
   Heap* const heap = attentive_heap();
   if (!heap) return core::out_of_memory();
-  const uint32_t size_class = mem::aligned_class_of(alignment, size, kShiftedFrom);
+  const uint32_t size_class = mem::aligned_class_of(alignment, size, kSizeClasses);
   if (size_class == mem::kClassCount) return allocate_large(heap, size, alignment, /*zeroed=*/false);
   void* const block = size_class < mem::kSmallClassCount ? allocate_small(heap, size_class)
                                                          : allocate_medium(heap, size_class).address;

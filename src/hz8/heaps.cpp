@@ -17,9 +17,10 @@ constinit HAKOZUNA_THREAD_LOCAL os::ThreadLocal<Heap*, &no_heap, struct ThreadHe
 void HeapKind::start(Heap* heap) {
   mem::chunk_supply.set_record_discard(may_discard_records);
   for (uint32_t c = 0; c < mem::kClassCount; ++c) {
-    heap->bins[c] = {&no_free_slots, nullptr, mem::kSizeClasses[c].slot_bytes, nullptr};
+    heap->bins[c] = {&no_free_slots, nullptr, kSizeClasses[c].slot_bytes, nullptr};
     heap->idle_word[c] = 0;
   }
+  heap->class_growth.tick();
   for (RemoteHints& hints : heap->remote_hints) hints.count = 0;
 }
 

@@ -59,7 +59,7 @@ void Hz8::collect_statistics(hakozuna_statistics& s) noexcept {
 
 bool Hz8::collect_class_statistics(size_t index, hakozuna_class_statistics& s) noexcept {
   if (index >= mem::kClassCount) return false;
-  s = {mem::kSizeClasses[index].slot_bytes, 0, 0, 0};
+  s = {kSizeClasses[index].slot_bytes, 0, 0, 0};
   mem::chunk_supply.for_each_run([&s, index](char* record, char*, uint32_t) {
     const Span* const span = reinterpret_cast<const Span*>(record);
     if (span->state == SpanState::kNone || span->size_class != index) return;

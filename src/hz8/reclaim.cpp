@@ -30,6 +30,7 @@ bool detach_if_idle(Heap* heap, uint32_t size_class) {
 
 bool HeapKind::tick(Heap* heap) {
   bool more = false;
+  heap->class_growth.tick();
   deliver_held(heap);
   collect_queue(heap, UINT32_MAX);
   for (uint32_t c = 0; c < mem::kClassCount; ++c) {

@@ -69,11 +69,11 @@ Span* find_span(const void* address) {
 }
 
 char* run_of(const Span* span) {
-  return span->first_slot - first_slot_of(span->size_class);
+  return span->first_slot - kSizeClasses[span->size_class].first_slot;
 }
 
 bool make_span(char* run, uint32_t size_class, Heap* heap) {
-  const mem::SizeClass& geometry = mem::kSizeClasses[size_class];
+  const mem::SizeClass& geometry = kSizeClasses[size_class];
   mem::Region* const region = mem::chunk_supply.find_region(run);
   Span* const span = span_record(region->base, static_cast<size_t>(run - region->base));
   const uint32_t words = geometry.words();
@@ -89,7 +89,7 @@ bool make_span(char* run, uint32_t size_class, Heap* heap) {
   }
   for (uint32_t i = 0; i < words; ++i) span->free_bits[i] = low_bits(geometry.slot_count - i * 64);
   span->pending.store(0, std::memory_order_relaxed);
-  span->first_slot = run + first_slot_of(size_class);
+  span->first_slot = run + kSizeClasses[size_class].first_slot;
   span->reciprocal = geometry.reciprocal;
   span->countdown = kNoEvent;
   span->slot_bytes = geometry.slot_bytes;
@@ -169,7 +169,7 @@ void mark_live_slots(const Span* span) {
 
 void check_span([[maybe_unused]] const Span* span) {
 #if defined(HAKOZUNA_CHECKED) && HAKOZUNA_CHECKED
-  const mem::SizeClass& geometry = mem::kSizeClasses[span->size_class];
+  const mem::SizeClass& geometry = kSizeClasses[span->size_class];
   HAKOZUNA_CHECK(span->slot_bytes == geometry.slot_bytes && span->slot_count == geometry.slot_count,
                  "a span has the geometry of its class");
   for (uint32_t i = 0; i < span->word_count(); ++i) {

@@ -29,7 +29,6 @@
 //   size_t discard_orphan_pages()  the same at once; the bytes
 //   kCountsFrees                   if it exists: frees into what is allocated from are slow events too, one in many. Then a busy thread need not
 //                                  stay armed: see attend()
-//   kLeavesMemoryToOthers          if it exists: what is warm when a thread ends waits for the others and the timers
 #pragma once
 
 #include "common/core/options.h"
@@ -178,12 +177,8 @@ void HeapCare<Kind>::end_own_heap() {
   // Before: an orphan that is collected on the way must not be adopted by the heap that is ending.
   Kind::mine() = &Kind::none();
   end_heap(heap);
-  // What this thread kept warm is of no use to it any more, and what the last one gives up is of none to others.
-  if (registry.at_most_one_serves()) {
-    mem::chunk_supply.settle(retain_bytes());
-  } else if constexpr (!requires { Kind::kLeavesMemoryToOthers; }) {
-    mem::chunk_supply.purge(0, 0, retain_bytes());
-  }
+  // What a thread gives up at its end is of use to others, and goes back by the timers; what the last one gives up is not.
+  if (registry.at_most_one_serves()) mem::chunk_supply.settle(retain_bytes());
 }
 
 template <class Kind>

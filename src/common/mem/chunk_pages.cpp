@@ -35,6 +35,11 @@ void ChunkSupply::mark_resident(const char* start, size_t bytes) {
   }
 }
 
+void ChunkSupply::populate(char* run, uint32_t order) {
+  const size_t bytes = kChunkBytes << order;
+  if (presence(run, bytes) == Presence::kNone && os::populate(run, bytes)) mark_resident(run, bytes);
+}
+
 ChunkSupply::Presence ChunkSupply::presence(const char* start, size_t bytes) {
   Region* const region = regions_.find(start);
   const size_t first = static_cast<size_t>(start - region->base);

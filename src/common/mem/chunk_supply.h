@@ -72,6 +72,9 @@ class ChunkSupply {
   // Marks the pages of a range as holding memory.
   void mark_resident(const char* start, size_t bytes);
 
+  // Has the system give a run without memory all of it at once, where it can.
+  void populate(char* run, uint32_t order);
+
   // Returns the resident pages that lie in a range to the system, and their bytes.
   size_t discard(char* start, size_t bytes);
 
@@ -134,6 +137,7 @@ class ChunkSupply {
     ChunkId id;
     uint32_t order;
   };
+  static void sort_by_address(DetachedRun* runs, uint32_t count);
   size_t discard_runs(DetachedRun* runs, uint32_t count);
   void discard_idle_line_records();
 

@@ -9,6 +9,7 @@
 //   free_runs.h      runs of chunks that nobody uses, by the buddy system
 //   chunk_supply.h   runs for spans, kept warm for a while after use, then returned
 //   run_cache.h      the runs a thread keeps to itself
+//   class_growth.h   memory in advance for classes that grow
 //   purge_request.h  how it is said that there will be something to purge
 //   large_blocks.h   blocks above the size classes, each a mapping of its own
 #pragma once
@@ -16,6 +17,7 @@
 #include "common/mem/bitmap_pool.h"
 #include "common/mem/budget.h"
 #include "common/mem/chunk_supply.h"
+#include "common/mem/class_growth.h"
 #include "common/mem/free_runs.h"
 #include "common/mem/large_blocks.h"
 #include "common/mem/metadata.h"

@@ -48,14 +48,20 @@ constexpr size_t slot_bytes_of(uint32_t size_class) {
   return octave + octave / kStepsPerOctave * (index % kStepsPerOctave + 1);
 }
 
-// Chunks of a run as a power of two: at least four slots to a run, so that a run changes hands rarely, and at most 2 MiB.
-constexpr uint32_t run_order_of(uint32_t size_class) {
-  uint32_t order = 0;
-  while ((kChunkBytes << order) < 4 * slot_bytes_of(size_class)) ++order;
-  return order;
-}
+// How a line lays out the slots of its classes in runs.
+struct RunLayout {
+  // Slots of a run at the least, where they are not larger than a chunk. Larger slots have at least four, so that a run is at most 2 MiB.
+  uint32_t least_slots = 4;
+  // The first class whose slots are shifted: they begin kShift before a page boundary, and end as much before their run does. Sizes grow by a page at
+  // most up to 64 KiB, so the end of a block is nearly always on the page on which the next block begins, and a block of which few pages are used takes
+  // one page less. Not the powers of two, which serve who asks for alignment, nor where the remainder has no room for it. What lies behind the last slot
+  // is one byte that looks like a slot's first: who looks a slot up compares it with their number.
+  uint32_t shifted_from = kClassCount;
+};
+inline constexpr size_t kShift = 64;
 
-inline constexpr uint32_t kMaxRunOrder = run_order_of(kClassCount - 1);
+// Runs have 2^order chunks, at most this.
+inline constexpr uint32_t kMaxRunOrder = log2_floor(4 * kMaxSlotBytes / kChunkBytes);
 
 // What the slow paths read of a class.
 struct SizeClass {
@@ -66,24 +72,30 @@ struct SizeClass {
   uint32_t order;        // the run has 2^order chunks
   constexpr size_t run_bytes() const { return kChunkBytes << order; }
   constexpr uint32_t words() const { return static_cast<uint32_t>(divide_up(slot_count, 64)); }
+  constexpr bool is_shifted() const { return first_slot + size_t{slot_count} * slot_bytes != run_bytes(); }
 };
 
-constexpr SizeClass make_size_class(uint32_t index) {
+constexpr SizeClass make_size_class(uint32_t index, RunLayout layout) {
   SizeClass size_class{};
   size_class.slot_bytes = static_cast<uint32_t>(slot_bytes_of(index));
-  size_class.order = run_order_of(index);
+  const size_t slots = size_class.slot_bytes <= kChunkBytes ? layout.least_slots : 4;
+  while (size_class.run_bytes() < slots * size_class.slot_bytes) ++size_class.order;
   size_class.slot_count = static_cast<uint32_t>(size_class.run_bytes() / size_class.slot_bytes);
   size_class.first_slot =
       static_cast<uint32_t>(size_class.run_bytes() - size_t{size_class.slot_count} * size_class.slot_bytes);
+  if (index >= layout.shifted_from && !is_power_of_two(size_class.slot_bytes) && size_class.first_slot >= kShift) {
+    size_class.first_slot -= kShift;
+  }
   size_class.reciprocal = ~uint64_t{0} / size_class.slot_bytes + 1;
   return size_class;
 }
 
-inline constexpr auto kSizeClasses = [] {
-  std::array<SizeClass, kClassCount> table{};
-  for (uint32_t i = 0; i < kClassCount; ++i) table[i] = make_size_class(i);
+using SizeClasses = std::array<SizeClass, kClassCount>;
+constexpr SizeClasses make_size_classes(RunLayout layout) {
+  SizeClasses table{};
+  for (uint32_t i = 0; i < kClassCount; ++i) table[i] = make_size_class(i, layout);
   return table;
-}();
+}
 
 // Class by size for size <= kSmallLimit: entry (size + 15) / 16.
 inline constexpr auto kSmallClassTable = [] {
@@ -112,40 +124,16 @@ constexpr SlotPosition slot_position(uint64_t offset, uint64_t reciprocal) {
   return {static_cast<uint64_t>(product >> 64), static_cast<uint64_t>(product) < reciprocal};
 }
 
-// The smallest class whose slots are all aligned to `alignment` and hold `size`; kClassCount if none does.
-constexpr uint32_t aligned_class_of(size_t alignment, size_t size) {
+// The smallest class of a line whose slots are all aligned to `alignment` and hold `size`; kClassCount if none does.
+constexpr uint32_t aligned_class_of(size_t alignment, size_t size, const SizeClasses& classes) {
   if (size > kMaxSlotBytes || alignment > kMaxSlotBytes) return kClassCount;
-  for (uint32_t c = class_of(size < alignment ? alignment : size); c < kClassCount; ++c) {
-    if (is_aligned(kSizeClasses[c].slot_bytes, alignment)) return c;
-  }
-  return kClassCount;
+  uint32_t c = class_of(size < alignment ? alignment : size);
+  while (c < kClassCount && !(is_aligned(classes[c].slot_bytes, alignment) && (alignment <= kShift || !classes[c].is_shifted()))) ++c;
+  return c;
 }
 
 static_assert(kClassCount <= 256, "classes fit a byte");
 static_assert(slot_bytes_of(kClassCount - 1) == kMaxSlotBytes);
 static_assert(kSmallClassCount == 48);
-
-// A line may shift the slots of larger classes: they begin this much before a page boundary, and end as much before their run does. Sizes grow by a
-// page at most up to 64 KiB, so the end of a block is nearly always on the page on which the next block begins, and a block of which few pages are used
-// takes one page less. Not the powers of two, which serve who asks for alignment. What lies behind the last slot is one byte that looks like a slot's first:
-// who looks a slot up compares it with their number.
-inline constexpr size_t kShift = 64;
-
-// The classes from `shifted_from` on are shifted, where the remainder has room for it.
-constexpr bool is_shifted(uint32_t size_class, uint32_t shifted_from) {
-  const SizeClass& geometry = kSizeClasses[size_class];
-  return size_class >= shifted_from && !is_power_of_two(geometry.slot_bytes) && geometry.first_slot >= kShift;
-}
-constexpr uint32_t shifted_first_slot(uint32_t size_class, uint32_t shifted_from) {
-  return kSizeClasses[size_class].first_slot - static_cast<uint32_t>(is_shifted(size_class, shifted_from) ? kShift : 0);
-}
-constexpr uint32_t aligned_class_of(size_t alignment, size_t size, uint32_t shifted_from) {
-  uint32_t c = aligned_class_of(alignment, size);
-  while (c < kClassCount && !(is_aligned(kSizeClasses[c].slot_bytes, alignment) &&
-                              (alignment <= kShift || !is_shifted(c, shifted_from)))) {
-    ++c;
-  }
-  return c;
-}
 
 }  // namespace hakozuna::mem

@@ -128,8 +128,7 @@ TEST_F(Hz10Test, FreshBlocksAreZeroWithoutAWrite) {
   Hz10::trim(0);
   constexpr size_t kBytes = 40960;
   char* const block = static_cast<char*>(Hz10::allocate_zeroed(kBytes));
-  char* const inner = align_up(block, os::page_bytes());
-  EXPECT_EQ(test::resident_pages(inner, kBytes - os::page_bytes()), 0u);
+  EXPECT_EQ(test::resident_pages_within(block, kBytes), 0u);
   EXPECT_TRUE(test::is_zero(block, kBytes));
   test::fill_pattern(block, kBytes, 1);
   Hz10::deallocate(block);

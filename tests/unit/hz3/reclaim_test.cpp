@@ -17,7 +17,7 @@ TEST_F(Hz3Test, ZeroedBlocksOfNewMemoryAreNotTouched) {
   constexpr size_t kBytes = 40960;
   auto* const block = static_cast<char*>(Hz3::allocate_zeroed(kBytes));
   auto* const other = static_cast<char*>(Hz3::allocate_zeroed(kBytes));
-  EXPECT_EQ(test::resident_pages(align_up(block, os::page_bytes()), kBytes - os::page_bytes()), 0u);
+  EXPECT_EQ(test::resident_pages_within(block, kBytes), 0u);
   EXPECT_TRUE(test::is_zero(block, kBytes));
   test::fill_pattern(block, kBytes, 1);
   Hz3::deallocate(block);
@@ -27,7 +27,7 @@ TEST_F(Hz3Test, ZeroedBlocksOfNewMemoryAreNotTouched) {
   Hz3::deallocate(block);
   Hz3::thread_flush();
   EXPECT_EQ(Hz3::allocate_zeroed(kBytes), block);
-  EXPECT_EQ(test::resident_pages(align_up(block, os::page_bytes()), kBytes - os::page_bytes()), 0u) << "its pages had gone back";
+  EXPECT_EQ(test::resident_pages_within(block, kBytes), 0u) << "its pages had gone back";
   Hz3::deallocate(block);
   Hz3::deallocate(other);
 }

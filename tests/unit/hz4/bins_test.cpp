@@ -113,8 +113,8 @@ TEST_F(Hz4Test, EveryAlignmentHasAClassThatKeepsIt) {
 TEST_F(Hz4Test, LargerBlocksShareTheirLastPage) {
   const size_t page = os::page_bytes();
   for (uint32_t c = mem::class_of(20000); c < mem::class_of(65536); ++c) {
-    if (!mem::is_shifted(c, kShiftedFrom)) continue;
-    const uintptr_t first = kFirstBlocks[c];
+    if (!kSizeClasses[c].is_shifted()) continue;
+    const uintptr_t first = kSizeClasses[c].first_slot;
     const uintptr_t second = first + mem::slot_bytes_of(c);
     EXPECT_EQ((second - 1) / page, second / page) << mem::slot_bytes_of(c);
     EXPECT_TRUE(is_aligned(first, mem::kShift));
@@ -125,10 +125,8 @@ TEST_F(Hz4Test, FreshMemoryIsNotCleared) {
   constexpr size_t kBytes = 300000;
   Worker worker;  // whose first block of the class it is
   char* block = nullptr;
-  const size_t page = os::page_bytes();
   worker.run([&] { block = static_cast<char*>(Hz4::allocate_zeroed(kBytes)); });
-  char* const second_page = reinterpret_cast<char*>(align_up(reinterpret_cast<uintptr_t>(block) + 1, page));
-  EXPECT_EQ(test::resident_pages(second_page, kBytes - 2 * page), 0u);
+  EXPECT_EQ(test::resident_pages_within(block, kBytes), 0u);
   EXPECT_TRUE(test::is_zero(block, kBytes));
   std::memset(block, 0xff, kBytes);
   worker.deallocate(block);

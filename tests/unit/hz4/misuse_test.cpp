@@ -49,8 +49,8 @@ TEST_F(Hz4Test, AnInteriorPointerIsReportedOnItsWayHome) {
 TEST_F(Hz4Test, WhatIsNotHandedOutIsFreed) {
   char* const block = static_cast<char*>(Hz4::allocate(100000));
   const Span* const span = find_span(block);
-  char* const beyond = span->run + kFirstBlocks[span->size_class()] + span->carved * mem::slot_bytes_of(span->size_class());
-  if (span->carved < mem::kSizeClasses[span->size_class()].slot_count) {
+  char* const beyond = span->run + kSizeClasses[span->size_class()].first_slot + span->carved * mem::slot_bytes_of(span->size_class());
+  if (span->carved < kSizeClasses[span->size_class()].slot_count) {
     EXPECT_EQ(verdict(beyond), Verdict::kFreed);
   }
   Hz4::deallocate(block);

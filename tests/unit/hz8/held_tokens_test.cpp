@@ -34,7 +34,7 @@ class HeldTokensTest : public Hz8Test {
 TEST_F(HeldTokensTest, AreDeliveredWhenTheirSpansAddUp) {
   Worker owner;
   const std::vector<char*> blocks =
-      blocks_of_spans(owner, kHeldBytes / (mem::kChunkBytes << mem::run_order_of(mem::class_of(kSize))));
+      blocks_of_spans(owner, kHeldBytes / (mem::kChunkBytes << kSizeClasses[mem::class_of(kSize)].order));
   Heap* const heap = owner.heap();
   for (size_t i = 0; i + 1 < blocks.size(); ++i) {
     Hz8::deallocate(blocks[i]);
@@ -59,7 +59,7 @@ TEST_F(HeldTokensTest, GoToTheOwnerEachOfItsSpans) {
   Worker second;
   char* const a = static_cast<char*>(first.allocate(kSize));
   char* const b = static_cast<char*>(second.allocate(kSize));
-  char* const c = static_cast<char*>(first.allocate(20000));
+  char* const c = static_cast<char*>(first.allocate(12000));
   char* const d = static_cast<char*>(second.allocate(64));
   for (char* block : {a, b, c, d}) Hz8::deallocate(block);
   EXPECT_EQ(held_length(thread_heap), 4u);

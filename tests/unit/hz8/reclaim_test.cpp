@@ -14,6 +14,7 @@ namespace {
 char* allocate(size_t bytes) { return static_cast<char*>(Hz8::allocate(bytes)); }
 
 TEST_F(Hz8Test, MediumSlotsAreMarkedByWhatIsBehindThem) {
+  if (os::page_bytes() > 16384) GTEST_SKIP() << "a page holds several slots, or parts of them";
   constexpr size_t kBytes = 65536;  // a power of two: a slot has its pages for itself
   char* const kept = allocate(kBytes);
   char* const block = allocate(kBytes);
@@ -39,7 +40,7 @@ TEST_F(Hz8Test, MediumSlotsAreMarkedByWhatIsBehindThem) {
     others.push_back(again);
     ASSERT_EQ(find_span(again), span);
   }
-  EXPECT_EQ(test::resident_pages(align_up(again, os::page_bytes()), kBytes - os::page_bytes()), 0u);
+  EXPECT_EQ(test::resident_pages_within(again, kBytes), 0u);
   EXPECT_EQ((span->fresh | span->unmarked) & bit, 0u);
   EXPECT_TRUE(test::is_zero(again, kBytes));
   expect_identity();
@@ -78,6 +79,7 @@ TEST_F(Hz8Test, ASlotThatSharesAPageIsNotTakenForZero) {
 }
 
 TEST_F(Hz8Test, SmallWordsAreMarkedAgainAfterTheirPagesWentBack) {
+  if (os::page_bytes() > 16384) GTEST_SKIP() << "the block that stays keeps the only page";
   constexpr size_t kBytes = 256;
   std::vector<char*> blocks;
   for (int i = 0; i < 200; ++i) blocks.push_back(allocate(kBytes));
@@ -103,6 +105,7 @@ TEST_F(Hz8Test, SmallWordsAreMarkedAgainAfterTheirPagesWentBack) {
 }
 
 TEST_F(Hz8Test, AFlushGivesBackSinglePages) {
+  if (os::page_bytes() > 4096) GTEST_SKIP() << "the span has few pages";
   constexpr size_t kBytes = 64;
   std::vector<char*> blocks;
   for (int i = 0; i < 1000; ++i) blocks.push_back(allocate(kBytes));

@@ -10,13 +10,13 @@ TEST_F(Hz8Test, TheEndOfALargerBlockIsOnThePageWhereTheNextBegins) {
   const size_t page = os::page_bytes();
   size_t shifted = 0;
   for (uint32_t c = kShiftedFrom; c < mem::kClassCount; ++c) {
-    if (!mem::is_shifted(c, kShiftedFrom)) continue;
+    if (!kSizeClasses[c].is_shifted()) continue;
     ++shifted;
-    const uintptr_t second = first_slot_of(c) + mem::slot_bytes_of(c);
+    const uintptr_t second = kSizeClasses[c].first_slot + mem::slot_bytes_of(c);
     EXPECT_EQ((second - 1) / page, second / page) << mem::slot_bytes_of(c);
   }
   EXPECT_GT(shifted, 20u);
-  for (uint32_t c = 0; c < kShiftedFrom; ++c) EXPECT_EQ(first_slot_of(c), mem::kSizeClasses[c].first_slot);
+  for (uint32_t c = 0; c < kShiftedFrom; ++c) EXPECT_FALSE(kSizeClasses[c].is_shifted());
 }
 
 TEST_F(Hz8Test, PlacesAroundTheSlotsAreNoBlocks) {
@@ -30,7 +30,7 @@ TEST_F(Hz8Test, PlacesAroundTheSlotsAreNoBlocks) {
     std::vector<char*> places;
     char* const behind = span->first_slot + size_t{span->slot_count} * bytes;
     if (behind != run + run_bytes(span)) {
-      ASSERT_TRUE(mem::is_shifted(c, kShiftedFrom)) << bytes;
+      ASSERT_TRUE(kSizeClasses[c].is_shifted()) << bytes;
       places.push_back(behind);
       places.push_back(run + run_bytes(span) - 16);
     }

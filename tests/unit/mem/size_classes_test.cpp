@@ -6,6 +6,9 @@
 namespace hakozuna::mem {
 namespace {
 
+constexpr SizeClasses kUnshifted = make_size_classes({});
+constexpr RunLayout kLayouts[] = {{}, {.shifted_from = kSmallClassCount}, {.least_slots = 16, .shifted_from = kSmallClassCount}};
+
 TEST(SizeClasses, EverySizeHasTheSmallestClassThatHoldsIt) {
   for (size_t size = 0; size <= kMaxSlotBytes; ++size) {
     const uint32_t c = class_of(size);
@@ -49,22 +52,25 @@ TEST(SizeClasses, EveryPowerOfTwoIsAClass) {
 }
 
 TEST(SizeClasses, SlotsFitTheirRunWithTheRemainderInFront) {
-  for (uint32_t c = 0; c < kClassCount; ++c) {
-    const SizeClass& geometry = kSizeClasses[c];
-    SCOPED_TRACE(geometry.slot_bytes);
-    EXPECT_EQ(geometry.slot_bytes, slot_bytes_of(c));
-    EXPECT_EQ(geometry.order, run_order_of(c));
-    EXPECT_LE(geometry.order, kMaxRunOrder);
-    EXPECT_EQ(geometry.run_bytes(), kChunkBytes << geometry.order);
-    EXPECT_EQ(geometry.first_slot + size_t{geometry.slot_count} * geometry.slot_bytes,
-              geometry.run_bytes());
-    EXPECT_LT(geometry.first_slot, geometry.slot_bytes);
-    EXPECT_GE(geometry.slot_count, 4u);
-    EXPECT_EQ(geometry.words(), (geometry.slot_count + 63) / 64);
-    EXPECT_LE(geometry.words(), 64u) << "words of a span are summarised in one";
-    EXPECT_TRUE(c < kSmallClassCount || geometry.words() == 1) << "marks go by slot";
-    EXPECT_TRUE(geometry.order == 0 || geometry.run_bytes() / 2 < 4 * size_t{geometry.slot_bytes})
-        << "no larger than needed";
+  for (const RunLayout layout : kLayouts) {
+    const SizeClasses classes = make_size_classes(layout);
+    for (uint32_t c = 0; c < kClassCount; ++c) {
+      const SizeClass& geometry = classes[c];
+      SCOPED_TRACE(geometry.slot_bytes);
+      EXPECT_EQ(geometry.slot_bytes, slot_bytes_of(c));
+      EXPECT_LE(geometry.order, kMaxRunOrder);
+      EXPECT_EQ(geometry.run_bytes(), kChunkBytes << geometry.order);
+      const size_t behind = geometry.run_bytes() - geometry.first_slot - size_t{geometry.slot_count} * geometry.slot_bytes;
+      EXPECT_EQ(behind, geometry.is_shifted() ? kShift : 0u);
+      EXPECT_TRUE(c >= layout.shifted_from || !geometry.is_shifted());
+      EXPECT_LT(geometry.first_slot, geometry.slot_bytes);
+      const size_t least = geometry.slot_bytes <= kChunkBytes ? layout.least_slots : 4;
+      EXPECT_GE(geometry.slot_count, least);
+      EXPECT_EQ(geometry.words(), (geometry.slot_count + 63) / 64);
+      EXPECT_LE(geometry.words(), 64u) << "words of a span are summarised in one";
+      EXPECT_TRUE(c < kSmallClassCount || geometry.words() == 1) << "marks go by slot";
+      EXPECT_TRUE(geometry.order == 0 || geometry.run_bytes() / 2 < least * geometry.slot_bytes) << "no larger than needed";
+    }
   }
 }
 
@@ -77,16 +83,16 @@ TEST(SizeClasses, EveryAlignmentHasTheSmallestFittingClass) {
         ++expected;
       }
       // A whole slot is aligned: a class below the alignment never is.
-      ASSERT_EQ(aligned_class_of(alignment, size), expected) << alignment << " " << size;
+      ASSERT_EQ(aligned_class_of(alignment, size, kUnshifted), expected) << alignment << " " << size;
     }
   }
 }
 
 TEST(SizeClasses, SlotsOfAnAlignedClassAreAligned) {
   for (size_t alignment = 1; alignment <= kMaxSlotBytes; alignment *= 2) {
-    const uint32_t c = aligned_class_of(alignment, 1);
+    const uint32_t c = aligned_class_of(alignment, 1, kUnshifted);
     ASSERT_LT(c, kClassCount);
-    const SizeClass& geometry = kSizeClasses[c];
+    const SizeClass& geometry = kUnshifted[c];
     // Runs are aligned to their size, which is at least four slots.
     EXPECT_TRUE(is_aligned(geometry.first_slot, alignment < geometry.run_bytes()
                                                     ? alignment
@@ -95,10 +101,22 @@ TEST(SizeClasses, SlotsOfAnAlignedClassAreAligned) {
   }
 }
 
+TEST(SizeClasses, WhatIsAlignedToMoreThanTheShiftIsNotShifted) {
+  const SizeClasses classes = make_size_classes(kLayouts[1]);
+  for (size_t alignment = 16; alignment <= kMaxSlotBytes; alignment *= 2) {
+    for (size_t size = 1; size <= kMaxSlotBytes; size += size < 8192 ? 7 : 4093) {
+      const uint32_t c = aligned_class_of(alignment, size, classes);
+      if (c == kClassCount) continue;
+      ASSERT_TRUE(alignment <= kShift || !classes[c].is_shifted());
+      ASSERT_GE(c, aligned_class_of(alignment, size, kUnshifted));
+    }
+  }
+}
+
 // Against plain division, for every byte of a run: before the first slot the offset is negative.
 TEST(SlotPosition, EveryOffsetOfEveryRun) {
   for (uint32_t c = 0; c < kClassCount; ++c) {
-    const SizeClass& geometry = kSizeClasses[c];
+    const SizeClass& geometry = kUnshifted[c];
     const int64_t first = geometry.first_slot;
     const int64_t bytes = geometry.slot_bytes;
     for (int64_t at = 0; at < first; ++at) {

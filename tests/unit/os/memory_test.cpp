@@ -137,7 +137,9 @@ TEST(Memory, ReadableSpaceIsZeroAndTakesNoMemory) {
   ASSERT_TRUE(make_readable(start, kBytes));
   EXPECT_TRUE(test::is_zero(start, kBytes));
   EXPECT_FALSE(can_write(start));
-  if (reading_takes_no_memory()) EXPECT_EQ(smaps_field(start, "Anonymous"), 0);
+  if (reading_takes_no_memory()) {
+    EXPECT_EQ(smaps_field(start, "Anonymous"), 0);
+  }
   ASSERT_TRUE(commit(start, kBytes));
   std::memset(start, 1, kBytes);
   EXPECT_EQ(resident_pages(start, kBytes), kBytes / page_bytes());

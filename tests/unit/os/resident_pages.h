@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "common/base/bits.h"
 #include "common/os/memory.h"
 
 namespace hakozuna::test {
@@ -18,6 +19,14 @@ inline size_t resident_pages(const void* start, size_t bytes) {
   size_t count = 0;
   for (const unsigned char flags : pages) count += flags & 1;
   return count;
+}
+
+// Of them, the pages that nothing but the block is on.
+inline size_t resident_pages_within(const void* block, size_t bytes) {
+  const size_t page = os::page_bytes();
+  const uintptr_t begin = align_up(reinterpret_cast<uintptr_t>(block), page);
+  const uintptr_t end = align_down(reinterpret_cast<uintptr_t>(block) + bytes, page);
+  return begin < end ? resident_pages(reinterpret_cast<const void*>(begin), end - begin) : 0;
 }
 
 inline bool is_mapped(const void* start, size_t bytes) {
