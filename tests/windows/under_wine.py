@@ -43,9 +43,12 @@ def run(prefix, command, **settings):
 
 if __name__ == "__main__":
     if sys.argv[1] == "--start":
-        make_prefix(os.path.abspath(sys.argv[2]))
+        prefix = os.path.abspath(sys.argv[2])
+        make_prefix(prefix)
         # An error if there is one already, which is as well. It ends by itself, 300 s after the last program, if nobody stops it.
-        server(os.path.abspath(sys.argv[2]), "-p300")
+        server(prefix, "-p300")
+        # The first program starts Wine's services, which keep that program's output open for as long as they run: not a test's.
+        run(prefix, ["cmd", "/c", "exit"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     elif sys.argv[1] == "--stop":
         server(os.path.abspath(sys.argv[2]), "-k")
     else:

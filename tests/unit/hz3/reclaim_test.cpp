@@ -14,20 +14,20 @@ namespace {
 char* allocate(size_t bytes) { return static_cast<char*>(Hz3::allocate(bytes)); }
 
 TEST_F(Hz3Test, ZeroedBlocksOfNewMemoryAreNotTouched) {
-  constexpr size_t kBytes = 40960;
-  auto* const block = static_cast<char*>(Hz3::allocate_zeroed(kBytes));
-  auto* const other = static_cast<char*>(Hz3::allocate_zeroed(kBytes));
-  EXPECT_EQ(test::resident_pages_within(block, kBytes), 0u);
-  EXPECT_TRUE(test::is_zero(block, kBytes));
-  test::fill_pattern(block, kBytes, 1);
+  const size_t bytes = 5 * os::page_bytes();  // a slot that shares no page with its neighbours
+  auto* const block = static_cast<char*>(Hz3::allocate_zeroed(bytes));
+  auto* const other = static_cast<char*>(Hz3::allocate_zeroed(bytes));
+  EXPECT_EQ(test::resident_pages_within(block, bytes), 0u);
+  EXPECT_TRUE(test::is_zero(block, bytes));
+  test::fill_pattern(block, bytes, 1);
   Hz3::deallocate(block);
-  EXPECT_EQ(Hz3::allocate_zeroed(kBytes), block) << "warm memory first";
-  EXPECT_TRUE(test::is_zero(block, kBytes));
-  test::fill_pattern(block, kBytes, 2);
+  EXPECT_EQ(Hz3::allocate_zeroed(bytes), block) << "warm memory first";
+  EXPECT_TRUE(test::is_zero(block, bytes));
+  test::fill_pattern(block, bytes, 2);
   Hz3::deallocate(block);
   Hz3::thread_flush();
-  EXPECT_EQ(Hz3::allocate_zeroed(kBytes), block);
-  EXPECT_EQ(test::resident_pages_within(block, kBytes), 0u) << "its pages had gone back";
+  EXPECT_EQ(Hz3::allocate_zeroed(bytes), block);
+  EXPECT_EQ(test::resident_pages_within(block, bytes), 0u) << "its pages had gone back";
   Hz3::deallocate(block);
   Hz3::deallocate(other);
 }
@@ -149,7 +149,7 @@ TEST_F(Hz3Test, AnIdleProcessThatStillAllocatesGivesEverythingBack) {
     return s.cached + s.free_in_spans;
   };
   // A page in the bin of each small class may stay.
-  constexpr uint64_t kStays = 512 << 10;
+  const uint64_t kStays = 128 * os::page_bytes();
   while ((resident() > kStays || thread_heap->tick_due != 0) && std::chrono::steady_clock::now() - begin < std::chrono::seconds(20)) {
     Hz3::deallocate(allocate(64));
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -162,9 +162,10 @@ TEST_F(Hz3Test, ThePagesOfASpanInUseAreNotReturnedBetweenTwoUses) {
   Worker worker;
   worker.run([] {
     Heap* const heap = own_heap();
+    const size_t bytes = os::page_bytes();
     std::vector<char*> blocks;
-    for (int i = 0; i < 100; ++i) blocks.push_back(allocate(4096));
-    for (char* block : blocks) std::memset(block, 1, 4096);
+    for (int i = 0; i < 100; ++i) blocks.push_back(allocate(bytes));
+    for (char* block : blocks) std::memset(block, 1, bytes);
     for (size_t i = 0; i < blocks.size(); i += 2) Hz3::deallocate(blocks[i]);
     const uint64_t before = statistics().returned;
     EXPECT_TRUE(HeapKind::tick(heap));
@@ -172,7 +173,7 @@ TEST_F(Hz3Test, ThePagesOfASpanInUseAreNotReturnedBetweenTwoUses) {
     EXPECT_TRUE(HeapKind::tick(heap));
     EXPECT_EQ(statistics().returned, before);
     EXPECT_FALSE(HeapKind::tick(heap)) << "nothing is left to do";
-    EXPECT_GE(statistics().returned, before + 40 * 4096);
+    EXPECT_GE(statistics().returned, before + 40 * bytes);
     EXPECT_FALSE(HeapKind::has_queued(heap));
     for (size_t i = 1; i < blocks.size(); i += 2) Hz3::deallocate(blocks[i]);
   });

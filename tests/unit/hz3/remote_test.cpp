@@ -193,9 +193,9 @@ TEST_F(Hz3Test, ALongStashIsCollectedInPortions) {
 TEST_F(Hz3Test, ASleepersStashIsSortedByOthers) {
   Worker owner;
   constexpr size_t kBlocks = 400;
-  constexpr size_t kBytes = 1024;
-  const std::vector<char*> blocks = owner.allocate(kBytes, kBlocks);
-  for (size_t i = 0; i < kBlocks; ++i) test::fill_pattern(blocks[i], kBytes, i);
+  const size_t bytes = os::page_bytes();
+  const std::vector<char*> blocks = owner.allocate(bytes, kBlocks);
+  for (size_t i = 0; i < kBlocks; ++i) test::fill_pattern(blocks[i], bytes, i);
   std::vector<size_t> kept;
   for (size_t i = 0; i < kBlocks; ++i) {
     if (i % 100 == 49) {
@@ -210,7 +210,7 @@ TEST_F(Hz3Test, ASleepersStashIsSortedByOthers) {
   EXPECT_GT(HeapKind::serve_sleeping(heap), 0u);
   EXPECT_EQ(stash_length(heap), 0u);
   EXPECT_FALSE(HeapKind::has_queued(heap));
-  for (const size_t i : kept) EXPECT_TRUE(test::has_pattern(blocks[i], kBytes, i));
+  for (const size_t i : kept) EXPECT_TRUE(test::has_pattern(blocks[i], bytes, i));
   EXPECT_EQ(test::resident_pages(align_up(blocks[kept[0] + 8], os::page_bytes()), os::page_bytes()), 0u);
   expect_identity();
   EXPECT_EQ(HeapKind::serve_sleeping(heap), 0u) << "nothing is left to return";
@@ -219,17 +219,17 @@ TEST_F(Hz3Test, ASleepersStashIsSortedByOthers) {
   owner.run([&] {
     std::vector<char*> again;
     for (size_t i = 0; i < kBlocks; ++i) {
-      again.push_back(static_cast<char*>(Hz3::allocate_zeroed(kBytes)));
-      EXPECT_TRUE(test::is_zero(again.back(), kBytes));
-      test::fill_pattern(again.back(), kBytes, 1000 + i);
+      again.push_back(static_cast<char*>(Hz3::allocate_zeroed(bytes)));
+      EXPECT_TRUE(test::is_zero(again.back(), bytes));
+      test::fill_pattern(again.back(), bytes, 1000 + i);
     }
     for (size_t i = 0; i < kBlocks; ++i) {
-      EXPECT_TRUE(test::has_pattern(again[i], kBytes, 1000 + i));
+      EXPECT_TRUE(test::has_pattern(again[i], bytes, 1000 + i));
       Hz3::deallocate(again[i]);
     }
   });
   for (const size_t i : kept) {
-    EXPECT_TRUE(test::has_pattern(blocks[i], kBytes, i));
+    EXPECT_TRUE(test::has_pattern(blocks[i], bytes, i));
     owner.deallocate(blocks[i]);
   }
 }

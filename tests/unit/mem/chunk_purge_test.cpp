@@ -123,7 +123,7 @@ TEST_F(PurgeTest, CountsCallsAndBytes) {
 
 TEST_F(SupplyTest, DiscardRoundsInwardsAndReturnsResidentPagesOnly) {
   const size_t page = os::page_bytes();
-  char* const run = allocate_and_write(1, 9);
+  char* const run = allocate_and_write(2, 9);
   EXPECT_EQ(supply_.discard(run + 1, 2 * page - 2), 0u) << "no whole page";
   EXPECT_EQ(supply_.discard(run + 1, 2 * page), page);
   EXPECT_EQ(run[0], 9);
@@ -131,26 +131,27 @@ TEST_F(SupplyTest, DiscardRoundsInwardsAndReturnsResidentPagesOnly) {
   EXPECT_EQ(test::resident_pages(run + page, page), 0u);
   EXPECT_EQ(supply_.discard(run + page, page), 0u) << "is gone already";
   const uint64_t calls = supply_.totals().purge_calls;
-  EXPECT_EQ(supply_.discard(run, bytes_of(1)), bytes_of(1) - page);
+  EXPECT_EQ(supply_.discard(run, bytes_of(2)), bytes_of(2) - page);
   EXPECT_EQ(supply_.totals().purge_calls, calls + 2) << "the stretches before and after";
 }
 
 TEST_F(SupplyTest, PresenceOfARange) {
   using Presence = ChunkSupply::Presence;
   const size_t page = os::page_bytes();
-  char* const run = allocate(1);
+  char* const run = allocate(2);
+  EXPECT_EQ(supply_.presence(run, bytes_of(2)), Presence::kNone);
+  // One byte on either side of a chunk's border. A chunk may be a single page.
+  char* const border = run + bytes_of(1);
+  supply_.mark_resident(border - 1, 2);
+  EXPECT_EQ(supply_.presence(border - page, 2 * page), Presence::kAll);
+  EXPECT_EQ(supply_.presence(border - page - 1, 2), Presence::kPart);
+  EXPECT_EQ(supply_.presence(run, bytes_of(2)), Presence::kPart);
+  EXPECT_EQ(supply_.presence(run, bytes_of(1) - page), Presence::kNone);
+  supply_.mark_resident(run, bytes_of(2));
+  EXPECT_EQ(supply_.presence(run, bytes_of(2)), Presence::kAll);
+  supply_.discard(run, bytes_of(1));
+  EXPECT_EQ(supply_.presence(run, bytes_of(2)), Presence::kPart);
   EXPECT_EQ(supply_.presence(run, bytes_of(1)), Presence::kNone);
-  // One byte on either side of a chunk's border.
-  supply_.mark_resident(run + kChunkBytes - 1, 2);
-  EXPECT_EQ(supply_.presence(run + kChunkBytes - page, 2 * page), Presence::kAll);
-  EXPECT_EQ(supply_.presence(run + kChunkBytes - page - 1, 2), Presence::kPart);
-  EXPECT_EQ(supply_.presence(run, bytes_of(1)), Presence::kPart);
-  EXPECT_EQ(supply_.presence(run, kChunkBytes - page), Presence::kNone);
-  supply_.mark_resident(run, bytes_of(1));
-  EXPECT_EQ(supply_.presence(run, bytes_of(1)), Presence::kAll);
-  supply_.discard(run, kChunkBytes);
-  EXPECT_EQ(supply_.presence(run, bytes_of(1)), Presence::kPart);
-  EXPECT_EQ(supply_.presence(run, kChunkBytes), Presence::kNone);
 }
 
 TEST_F(SupplyTest, ResidencyAgreesWithAPageByPageModel) {
