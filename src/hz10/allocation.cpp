@@ -15,9 +15,8 @@ void* allocate_of_class(Heap* heap, uint32_t size_class) {
   if (void* const block = pop(heap, bin_offset_of(size_class))) return block;
   if (!refill(heap, size_class)) {
     // Before failing, everything of our own that could be of use.
-    empty_bins(heap);
+    Care::flush(heap);
     release_empty_spans();
-    heap->runs.give_up_cached(core::retain_bytes());
     mem::large_blocks.purge(UINT64_MAX, 0);
     if (!refill(heap, size_class)) return core::out_of_memory();
   }

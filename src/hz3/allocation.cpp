@@ -50,7 +50,7 @@ Block refill(Heap* heap, uint32_t size_class) {
 
 // Before failing, everything of our own that could be of use.
 [[gnu::cold, gnu::noinline]] Block refill_at_last(Heap* heap, uint32_t size_class) {
-  empty_caches(heap);
+  Care::flush(heap);
   mem::large_blocks.purge(UINT64_MAX, 0);
   return refill(heap, size_class);
 }

@@ -118,8 +118,8 @@ void HeapKind::end(Heap* heap) {
 void HeapKind::deliver_late(Heap* heap) { forward_stash(heap); }
 
 bool HeapKind::has_queued(const Heap* heap) {
-  return heap->stash.load(std::memory_order_relaxed) || racing_read(heap->carried) ||
-         heap->dirty.load(std::memory_order_relaxed);
+  return heap->stash.load(std::memory_order_seq_cst) || racing_read(heap->carried) ||
+         heap->dirty.load(std::memory_order_seq_cst);
 }
 
 bool HeapKind::purge_orphans(uint64_t now_ms, uint64_t delay_ms) { return hz3::purge_orphans(now_ms, delay_ms); }

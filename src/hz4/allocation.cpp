@@ -91,10 +91,7 @@ Block* allocate_warm(Heap* heap, uint32_t size_class) {
   const Slot slot = carve(heap, size_class);
   if (slot.address) return slot;
   // Before failing, everything that could be of use.
-  empty_exchange(heap);
-  empty_bins(heap);
-  send_home(take_messages(heap, heap), heap);
-  heap->runs.give_up_cached(core::retain_bytes());
+  Care::flush(heap);
   mem::large_blocks.purge(UINT64_MAX, 0);
   if (Block* const block = allocate_warm(heap, size_class)) return {block};
   return carve(heap, size_class);

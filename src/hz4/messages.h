@@ -10,7 +10,7 @@ namespace hakozuna::hz4 {
 void send_home(Block* chain, Heap* self);
 void send_home(Chain chain, Heap* self);
 
-inline bool has_messages(const Heap* heap) { return heap->inbox.load(std::memory_order_relaxed) != nullptr; }
+inline bool has_messages(const Heap* heap) { return heap->inbox.load(std::memory_order_seq_cst) != nullptr; }
 
 // Takes the messages that have arrived. What fits goes to bins and reserves whole, whoever owns it by now; the rest goes home. Owner.
 void receive(Heap* heap);

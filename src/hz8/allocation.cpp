@@ -106,7 +106,7 @@ bool refill_from_others(Heap* heap, uint32_t size_class) {
   if (adopt_orphan(heap, size_class) && install_partial(heap, size_class)) return true;
   if (carve(heap, size_class)) return true;
   // Before failing, everything of our own that could be of use.
-  collect_queue(heap, UINT32_MAX);
+  Care::flush(heap);
   mem::large_blocks.purge(UINT64_MAX, 0);
   return install_partial(heap, size_class) || carve(heap, size_class);
 }

@@ -42,7 +42,7 @@ void HeapKind::deliver_late(Heap* heap) {
 }
 
 bool HeapKind::has_queued(const Heap* heap) {
-  return hz8::has_queued(heap) || heap->held.load(std::memory_order_relaxed);
+  return hz8::has_queued(heap) || heap->held.load(std::memory_order_seq_cst);
 }
 
 namespace {
@@ -55,6 +55,7 @@ void forget_contents(Heap* heap) {
   heap->queue.store(nullptr, std::memory_order_relaxed);
   heap->held.store(nullptr, std::memory_order_relaxed);
   heap->held_bytes = 0;
+  heap->notifying.store(nullptr, std::memory_order_relaxed);
   heap->runs.forget_after_fork();
 }
 
@@ -63,6 +64,7 @@ void forget_contents(Heap* heap) {
 void forget_other_heaps_after_fork() {
   Heap* const mine = thread_heap;
   Care::registry.retire_others(mine);
+  forget_notifiers_after_fork();
   // Also those that had ended before: a purging thread may have been at their caches. Tokens on queues are forgotten with the queues: the
   // walk below sees to every pending bit.
   Care::registry.for_each_ended(forget_contents);
@@ -117,7 +119,14 @@ void forget_other_heaps_after_fork() {
       span->fresh &= span->unmarked;
     }
     note_returned_pages(span);  // those of slots that were pending may have been returned
-    if (!is_orphan) make_orphan(span);
+    if (is_orphan) return;
+    if (allocated_slots(span) == 0 && unmake_span(span)) {
+      span->first_slot = run;
+      span->next = to_release;
+      to_release = span;
+    } else {
+      make_orphan(span);
+    }
   });
   while (Span* const span = to_release) {
     to_release = span->next;

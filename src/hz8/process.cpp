@@ -18,7 +18,7 @@ void for_each_lock(Operation&& operation) {
   operation(mem::large_blocks.lock());
   operation(mem::chunk_supply.lock());
   operation(mem::page_map.lock());
-  operation(bitmap_lock());
+  operation(mem::bitmap_pool.lock());
   operation(mem::metadata.lock());
 }
 

@@ -74,6 +74,8 @@ void notify(Span* span) {
   if (taken) hold(heap, span);
 }
 
+void forget_notifiers_after_fork() { notifying_without_heap.store(0, std::memory_order_relaxed); }
+
 bool may_discard_records(char* first_record, size_t count) {
   // seq_cst: the states became kNone by plain stores, before the run came back to the supply. Pairs with take_token().
   std::atomic_thread_fence(std::memory_order_seq_cst);
@@ -103,7 +105,11 @@ void deliver_chain(Span* chain) {
     Span* last = chain;
     if (!owner) {
       Span* const next = chain->queue_next;  // before: the next holder's afterwards
-      if (collect_orphan(chain)) chain = next;  // else adopted meanwhile
+      if (collect_orphan(chain)) {
+        chain = next;
+      } else {
+        chain->queue_next = next;  // adopted meanwhile; the token may have been another thread's for a moment
+      }
       continue;
     }
     while (last->queue_next && last->queue_next->owner.load(std::memory_order_acquire) == owner) last = last->queue_next;

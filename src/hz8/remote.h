@@ -31,8 +31,11 @@ uint32_t collect_and_release_token(Span* span);
 // Gives up the token of a span that the caller does not own. False if the caller has it again, because something is pending.
 bool release_token(Span* span);
 
+// In a forked child: the threads that had no heap are gone.
+void forget_notifiers_after_fork();
+
 inline bool has_queued(const Heap* heap) {
-  return heap->carried || heap->queue.load(std::memory_order_relaxed);
+  return heap->carried || heap->queue.load(std::memory_order_seq_cst);
 }
 
 // Collects up to `budget` spans of the heap's queue. Owner only.

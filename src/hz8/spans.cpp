@@ -7,37 +7,6 @@
 namespace hakozuna::hz8 {
 namespace {
 
-// Bitmaps of spans of more than 64 slots: free words, then as many pending words. Recycled by power of two of the word count, so that
-// a block keeps its layout for ever.
-constexpr uint32_t kBitmapKinds = 7;  // 1, 2, 4, .. 64 words
-
-struct BitmapPool {
-  os::Lock lock{os::Rank::kBitmaps};
-  uint64_t* free[kBitmapKinds] = {};  // linked through the first word
-};
-constinit BitmapPool bitmap_pool;
-
-uint32_t bitmap_kind(uint32_t words) { return log2_floor(words * 2 - 1); }
-
-uint64_t* allocate_bitmaps(uint32_t words) {
-  const uint32_t kind = bitmap_kind(words);
-  {
-    os::LockGuard guard(bitmap_pool.lock);
-    if (uint64_t* const block = bitmap_pool.free[kind]) {
-      bitmap_pool.free[kind] = *reinterpret_cast<uint64_t**>(block);
-      return block;
-    }
-  }
-  return static_cast<uint64_t*>(mem::metadata.allocate((size_t{2} << kind) * sizeof(uint64_t)));
-}
-
-void release_bitmaps(uint64_t* block, uint32_t words) {
-  const uint32_t kind = bitmap_kind(words);
-  os::LockGuard guard(bitmap_pool.lock);
-  *reinterpret_cast<uint64_t**>(block) = bitmap_pool.free[kind];
-  bitmap_pool.free[kind] = block;
-}
-
 uint32_t merge_word(Span* span, uint32_t index, uint64_t freed) {
   uint64_t& word = span->free_bits[index];
   if (const uint64_t twice = word & freed) [[unlikely]] {
@@ -56,8 +25,6 @@ void report_double_free(Span* span, uint64_t slot) {
   core::report_misuse(Hz8::kName, core::Misuse::kDoubleFree, "free", span->first_slot + slot * span->slot_bytes,
                       found);
 }
-
-os::Lock& bitmap_lock() { return bitmap_pool.lock; }
 
 Span* find_span(const void* address) {
   mem::Region* const region = mem::chunk_supply.find_region(address);
@@ -81,7 +48,7 @@ bool make_span(char* run, uint32_t size_class, Heap* heap) {
     span->free_bits = &span->one_word;
     span->pending_words = nullptr;
   } else {
-    uint64_t* const bitmaps = allocate_bitmaps(words);
+    uint64_t* const bitmaps = mem::bitmap_pool.allocate(2 * words);  // free words, then pending ones
     if (!bitmaps) return false;
     span->free_bits = bitmaps;
     span->pending_words = reinterpret_cast<std::atomic<uint64_t>*>(bitmaps + words);
@@ -97,8 +64,7 @@ bool make_span(char* run, uint32_t size_class, Heap* heap) {
   span->size_class = static_cast<uint8_t>(size_class);
   span->order = static_cast<uint8_t>(geometry.order);
   span->idle_ticks = 0;
-  span->queue_next = nullptr;
-  span->pages_returned = false;
+  // queue_next and pages_returned stay: a thread that was late with the record's token may hold it.
   span->next = nullptr;
   span->previous = nullptr;
   span->unmarked = 0;
@@ -119,7 +85,7 @@ bool unmake_span(Span* span) {
   span->owner.store(nullptr, std::memory_order_relaxed);
   span->state = SpanState::kNone;
   for (uint32_t i = 1; i < 1u << span->order; ++i) span[i].head_distance = 0;
-  if (!span->has_one_word()) release_bitmaps(span->free_bits, span->word_count());
+  if (!span->has_one_word()) mem::bitmap_pool.release(span->free_bits, 2 * span->word_count());
   span->free_bits = &span->one_word;
   span->queued.store(false, std::memory_order_seq_cst);
   return true;

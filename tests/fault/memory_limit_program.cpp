@@ -2,9 +2,15 @@
 //
 // usage: memory_limit_program KIND SIZE          with RLIMIT_AS or HAKOZUNA_LIMIT set
 //
-// KIND is `one` (this thread), or `threads` (four at once). Allocates blocks of SIZE bytes until
+// With `one` (this thread) or `threads` (four at once) as KIND: allocates blocks of SIZE bytes until
 // there is no memory, checks that the failure is ENOMEM and the contents are whole, frees, and does
 // it again: the second time must get as far. Prints "ok N", N being the bytes it got, in MiB.
+//
+// With `realloc`: a large block that has to move grows while there is memory for what it grows by and for nothing else. If that fails the block is
+// as it was.
+#include <sys/mman.h>
+#include <sys/resource.h>
+
 #include <atomic>
 #include <cerrno>
 #include <cstdint>
@@ -74,11 +80,39 @@ void expect_recovery(size_t size, size_t& bytes) {
   bytes = before * size;
 }
 
+size_t data_bytes() {
+  size_t kibibytes = 0;
+  char line[128];
+  std::FILE* const file = std::fopen("/proc/self/status", "r");
+  while (std::fgets(line, sizeof line, file) && std::sscanf(line, "VmData: %zu", &kibibytes) != 1) {
+  }
+  std::fclose(file);
+  return kibibytes << 10;
+}
+
+void expect_realloc_to_fail_well(size_t size) {
+  constexpr size_t kMore = size_t{1} << 20;
+  auto* const block = static_cast<char*>(opaque(std::malloc(size)));
+  if (!block) fail("no memory to begin with");
+  fill_sparse(block, size, 1);
+  // No room behind it, and none within 4 GiB, so that an allocator that has tables of addresses needs new ones.
+  mmap(block + size, 65536, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+  mmap(nullptr, size_t{5} << 30, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  const size_t allowed = data_bytes() + kMore + 300 * 1024;
+  const rlimit limit = {allowed, allowed};
+  if (setrlimit(RLIMIT_DATA, &limit) != 0) fail("no limit could be set");
+  errno = 0;
+  void* const grown = opaque(std::realloc(block, size + kMore));
+  if (!grown && errno != ENOMEM) fail("errno is not ENOMEM, in realloc");
+  if (!has_sparse(grown ? grown : block, size, 1)) fail("realloc lost the contents");
+  std::free(grown ? grown : block);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   if (argc != 3) {
-    std::fprintf(stderr, "usage: %s one|threads SIZE\n", argv[0]);
+    std::fprintf(stderr, "usage: %s one|threads|realloc SIZE\n", argv[0]);
     return 2;
   }
   const size_t size = std::strtoull(argv[2], nullptr, 10);
@@ -86,6 +120,8 @@ int main(int argc, char** argv) {
   size_t bytes = 0;
   if (std::strcmp(argv[1], "one") == 0) {
     expect_recovery(size, bytes);
+  } else if (std::strcmp(argv[1], "realloc") == 0) {
+    expect_realloc_to_fail_well(size);
   } else {
     std::atomic<size_t> total = 0;
     std::vector<std::thread> threads;

@@ -41,10 +41,15 @@ INSTANTIATE_TEST_SUITE_P(Blocks, AddressSpaceLimit,
                          ::testing::Values(64, 1000, 20'000, 100'000, 1'000'000, 10'000'000),
                          [](const auto& tested) { return "Of" + std::to_string(tested.param); });
 
-TEST(AddressSpaceLimitOf, SixtyFourMiBStillRuns) {
-  const Outcome outcome = run({.arguments = {"/bin/ls", "/"}, .address_space_bytes = 64 * kMiB});
+TEST(AddressSpaceLimitOf, AThirtyMegabyteProcessStillRuns) {
+  const Outcome outcome = run({.arguments = {"/bin/ls", "/"}, .address_space_bytes = 30'000 * 1024});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.errors;
   EXPECT_EQ(outcome.errors, "");
+}
+
+TEST(DataLimit, AReallocThatFailsLeavesTheBlock) {
+  const Outcome outcome = run({.arguments = {settings().helpers + "/memory_limit_program", "realloc", std::to_string(64 * kMiB)}});
+  EXPECT_EQ(outcome.exit_code, 0) << "signal " << outcome.signal << ": " << outcome.errors;
 }
 
 TEST(SoftLimit, FailsAllocationsAboveIt) {

@@ -3,7 +3,7 @@
 
 namespace hakozuna::api {
 
-// Sees to it that forks are seen, and that who asks the system for its allocator gets us. Once in a process.
+// Sees to it that forks are seen, and that who asks the system for its allocator gets us. When the library is loaded, and maybe before.
 void open_front_door();
 
 }  // namespace hakozuna::api

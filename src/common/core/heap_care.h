@@ -21,7 +21,7 @@
 //   void start(Heap*)              makes a new or recycled heap ready
 //   void end(Heap*)                gives up all that the heap has; other threads may still find it
 //   void deliver_late(Heap*)       sees to what reached a heap after its end
-//   bool has_queued(const Heap*)   whether other threads have left something for the owner
+//   bool has_queued(const Heap*)   whether other threads have left something for the owner; loads seq_cst what they push to: see attend()
 //   bool tick(Heap*)               the owner's periodic work; whether there is more for the next tick
 //   size_t flush(Heap*)            gives up everything of the caller's heap that is free; the bytes returned to the system so far
 //   size_t serve_sleeping(Heap*)   returns what can be returned of an absent owner's heap; the bytes
@@ -31,6 +31,7 @@
 //                                  stay armed: see attend()
 #pragma once
 
+#include "common/core/first_heap.h"
 #include "common/core/options.h"
 #include "common/core/thread_exit.h"
 #include "common/core/thread_heap.h"
@@ -86,7 +87,8 @@ class HeapCare {
   // What a slow path does now and then: arms the timer, does what is due.
   static void look_at_clock(Heap* heap);
 
-  // Gives back everything of the calling thread's heap that is free. Returns the bytes returned to the system so far.
+  // Gives back everything of the calling thread's heap that is free: for who is to be at rest, and before an allocation fails. Returns the bytes
+  // returned to the system so far.
   static size_t flush(Heap* heap) {
     const size_t bytes = Kind::flush(heap);
     heap->runs.give_up_cached(retain_bytes());
@@ -127,6 +129,9 @@ class HeapCare {
   // Heaps served in one go by a thread that purges on behalf of others.
   static constexpr uint32_t kHeapBatch = 64;
 
+  // Trims so far. Relaxed: a number for each.
+  static inline constinit std::atomic<uint64_t> trims_{0};
+
   // Relaxed: they only choose one thread, and when.
   static inline constinit std::atomic<uint64_t> next_shared_purge_at_{0};
   static inline constinit std::atomic<bool> more_to_purge_{false};
@@ -152,7 +157,8 @@ typename Kind::Heap* HeapCare<Kind>::own_heap() {
   Kind::start(heap);
   heap->fast_limit.store(Kind::kFastLimit, std::memory_order_relaxed);
   Kind::mine() = heap;
-  // May allocate from us, which works by now.
+  // Both may allocate from us, which works by now.
+  if (first_heap_hook) first_heap_hook();
   if (!os::call_at_thread_exit(at_thread_exit, heap)) {
     heap->after_exit = true;  // found by reap() then
     heap->thread_id = os::thread_id();
@@ -196,7 +202,7 @@ void HeapCare<Kind>::reap() {
 
 template <class Kind>
 void HeapCare<Kind>::attend(Heap* heap) {
-  // seq_cst: withdraws the request before looking for what it was about; pairs with who published that and then asked.
+  // seq_cst: withdraws the request before looking, seq_cst too, for what it was about; pairs with who published that and then asked.
   heap->fast_limit.exchange(Kind::kFastLimit, std::memory_order_seq_cst);
   const uint64_t now = os::coarse_milliseconds();
   const bool busy = now == heap->seen_at.load(std::memory_order_relaxed);
@@ -248,7 +254,8 @@ bool HeapCare<Kind>::serve_sleeping_heaps(uint64_t now) {
   const uint64_t delay = purge_delay_ms();
   registry.for_each([&](Heap* heap) {
     if (heap == Kind::mine() || (!Kind::has_queued(heap) && !heap->runs.has_cached())) return;
-    if (now - heap->seen_at.load(std::memory_order_relaxed) >= delay && count < kHeapBatch) {
+    // An owner that was seen after `now` was read is not asleep.
+    if (heap->seen_at.load(std::memory_order_relaxed) + delay <= now && count < kHeapBatch) {
       batch[count++] = heap;
     } else {
       more = true;
@@ -285,21 +292,21 @@ size_t HeapCare<Kind>::trim(size_t keep_bytes) {
   if (Heap* const mine = Kind::mine(); mine != &Kind::none()) bytes += flush(mine);
   reap();
   // Other threads give up their own at their next allocation; what can be had without them is taken now.
+  const uint64_t number = trims_.fetch_add(1, std::memory_order_relaxed) + 1;
   Heap* batch[kHeapBatch];
-  Heap* last = nullptr;
   for (uint32_t count = kHeapBatch; count == kHeapBatch;) {
     count = 0;
-    bool passed = last == nullptr;
     registry.for_each([&](Heap* heap) {
-      if (passed && count < kHeapBatch && heap != Kind::mine()) batch[count++] = heap;
-      if (heap == last) passed = true;
+      // A later trim of another thread that was here has done as much.
+      if (count == kHeapBatch || heap == Kind::mine() || heap->trimmed_by >= number) return;
+      heap->trimmed_by = number;
+      batch[count++] = heap;
     });
     for (uint32_t i = 0; i < count; ++i) {
       bytes += Kind::serve_sleeping(batch[i]);
       batch[i]->runs.give_up_cached(retain_bytes());
       batch[i]->flush_requested.store(true, std::memory_order_relaxed);
       batch[i]->request_attention();
-      last = batch[i];
     }
   }
   bytes += Kind::discard_orphan_pages();

@@ -60,6 +60,7 @@ struct ThreadHeap {
   Heap* previous = nullptr;
   bool after_exit = false;  // made by a thread whose exit handler has run: no second one may come
   uint32_t thread_id = 0;   // set with after_exit
+  uint64_t trimmed_by = 0;  // the number of the last trim that asked it
 
   // Statistics; written by the owner, relaxed.
   std::atomic<uint64_t> refills{0};
@@ -136,8 +137,9 @@ class HeapRegistry {
     return serving_count_ <= 1;
   }
 
-  // In a forked child, under the lock: only `mine` is left.
-  void retire_others(const Heap* mine) {
+  // In a forked child, under the lock: only `mine`, the caller's, is left. The thread has another number there.
+  void retire_others(Heap* mine) {
+    if (mine->after_exit) mine->thread_id = os::thread_id();
     for (Heap* heap = serving_.first(); heap;) {
       Heap* const next = heap->next;
       if (heap != mine) move_to_ended(heap);

@@ -11,7 +11,7 @@ class BitmapPool {
  public:
   constexpr BitmapPool() = default;
 
-  // 64-bit words, 1 to 64 of them, of any content; null without memory. Recycled by power of two, so that a block keeps its layout for ever: a
+  // 64-bit words, 1 to 128 of them, of any content; null without memory. Recycled by power of two, so that a block keeps its layout for ever: a
   // thread that is late with one reads words of a bitmap.
   uint64_t* allocate(uint32_t words);
   void release(uint64_t* bitmap, uint32_t words);
@@ -19,7 +19,7 @@ class BitmapPool {
   os::Lock& lock() { return lock_; }
 
  private:
-  static constexpr uint32_t kKinds = 7;  // 1, 2, 4, .. 64 words
+  static constexpr uint32_t kKinds = 8;  // 1, 2, 4, .. 128 words
 
   os::Lock lock_{os::Rank::kBitmaps};
   uint64_t* free_[kKinds] = {};  // linked through the first word

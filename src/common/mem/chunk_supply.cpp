@@ -133,8 +133,10 @@ size_t ChunkSupply::discard_runs(DetachedRun* runs, uint32_t count) {
       total += regions_.resident_bytes(end, runs[i].order);
       end += ChunkId{1} << runs[i].order;
     }
-    for (ChunkId id = start; id < end; ++id) regions_.record(id).resident.store(0, std::memory_order_relaxed);
+    // In this order: a child that is forked in between takes memory that is gone for resident, which is harmless; the other way round it would take
+    // what the run held for zeros.
     os::discard(regions_.address(start), size_t{end - start} << kChunkShift);
+    for (ChunkId id = start; id < end; ++id) regions_.record(id).resident.store(0, std::memory_order_relaxed);
     purge_calls_.fetch_add(1, std::memory_order_relaxed);
   }
   purged_bytes_.fetch_add(total, std::memory_order_relaxed);

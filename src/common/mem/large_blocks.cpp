@@ -158,6 +158,36 @@ size_t LargeBlocks::purge(uint64_t now_ms, uint64_t delay_ms) {
   }
 }
 
+// Entries of the page map go before the range they are about does: another thread may map there at once and set its own. New ones come afterwards.
+char* LargeBlocks::resize_mapping(LargeBlock* block, size_t bytes) {
+  constexpr PageMap::Kind kKind = PageMap::Kind::kLargeBlock;
+  char* const start = block->start;
+  const size_t old_bytes = block->bytes;
+  if (bytes < old_bytes) {
+    page_map.set(start + bytes, old_bytes - bytes, PageMap::Kind::kNone, nullptr);
+    if (os::resize_in_place(start, old_bytes, bytes) == os::Resized::kDone) return start;
+    page_map.set(start + bytes, old_bytes - bytes, kKind, block);
+    return nullptr;
+  }
+  const os::Resized resized = os::resize_in_place(start, old_bytes, bytes);
+  if (resized == os::Resized::kDone) {
+    if (page_map.set(start + old_bytes, bytes - old_bytes, kKind, block)) return start;
+    os::resize_in_place(start, bytes, old_bytes);
+    return nullptr;
+  }
+  if (resized == os::Resized::kRefused) return nullptr;
+  char* const target = static_cast<char*>(os::reserve(bytes, kChunkBytes));
+  if (!target) return nullptr;
+  if (!page_map.prepare(target, bytes)) {  // while there is a way back
+    os::unmap(target, bytes);
+    return nullptr;
+  }
+  page_map.set(start, old_bytes, PageMap::Kind::kNone, nullptr);
+  const bool moved = os::move_pages(start, old_bytes, target, bytes);
+  page_map.set(moved ? target : start, moved ? bytes : old_bytes, kKind, block);
+  return moved ? target : nullptr;
+}
+
 void* LargeBlocks::resize(LargeBlock* block, size_t bytes, const Policy& policy) {
   const size_t mapping = mapping_bytes(bytes);
   if (mapping == 0) return nullptr;
@@ -170,21 +200,8 @@ void* LargeBlocks::resize(LargeBlock* block, size_t bytes, const Policy& policy)
     return block->start;
   }
   if (mapping > old_bytes && !within_limit(mapping - old_bytes, policy.limit_bytes)) return nullptr;
-  char* const old_start = block->start;
-  // The entries of the old range go first: once the pages have moved, another thread may map there and set entries of its own.
-  page_map.set(old_start, old_bytes, PageMap::Kind::kNone, nullptr);
-  char* start = static_cast<char*>(os::remap(old_start, old_bytes, mapping, kChunkBytes));
-  if (start && !page_map.set(start, mapping, PageMap::Kind::kLargeBlock, block)) {
-    // No memory for the tree at the new place: go back.
-    void* const back = os::remap(start, mapping, old_bytes, kChunkBytes);
-    HAKOZUNA_CHECK(back == start, "shrinking stays in place");
-    block->start = start;
-    start = nullptr;
-  }
-  if (!start) {
-    page_map.set(block->start, old_bytes, PageMap::Kind::kLargeBlock, block);
-    return nullptr;
-  }
+  char* const start = resize_mapping(block, mapping);
+  if (!start) return nullptr;
   count_not_live(block);
   block->start = start;
   block->bytes = mapping;

@@ -71,6 +71,9 @@ class LargeBlocks {
   }
 
  private:
+  // Makes the block's mapping have `bytes`, where it is or elsewhere; null if it stays as it was.
+  static char* resize_mapping(LargeBlock* block, size_t bytes);
+
   LargeBlock* new_record();
   LargeBlock* take_cached(size_t bytes, size_t alignment);
   void unmap(LargeBlock* block);

@@ -21,11 +21,16 @@ bool PageMap::ensure_leaves(uintptr_t first_granule, uintptr_t last_granule) {
   return true;
 }
 
-bool PageMap::set(const void* start, size_t bytes, Kind kind, void* object) {
+bool PageMap::prepare(const void* start, size_t bytes) {
   const uintptr_t first = reinterpret_cast<uintptr_t>(start) >> kChunkShift;
   const uintptr_t last = (reinterpret_cast<uintptr_t>(start) + bytes - 1) >> kChunkShift;
-  if (last >> (kRootBits + kLeafBits) != 0) return false;
-  if (!ensure_leaves(first, last)) return false;
+  return last >> (kRootBits + kLeafBits) == 0 && ensure_leaves(first, last);
+}
+
+bool PageMap::set(const void* start, size_t bytes, Kind kind, void* object) {
+  if (!prepare(start, bytes)) return false;
+  const uintptr_t first = reinterpret_cast<uintptr_t>(start) >> kChunkShift;
+  const uintptr_t last = (reinterpret_cast<uintptr_t>(start) + bytes - 1) >> kChunkShift;
   const uintptr_t word = reinterpret_cast<uintptr_t>(object) | static_cast<uintptr_t>(kind);
   for (uintptr_t granule = first; granule <= last; ++granule) {
     Leaf* const leaf = root_[granule >> kLeafBits].load(std::memory_order_acquire);

@@ -39,6 +39,9 @@ class PageMap {
   // memory for the tree: then no entry has changed. Clearing (Kind::kNone) cannot fail where it was set before.
   bool set(const void* start, size_t bytes, Kind kind, void* object);
 
+  // Whether there is memory for the entries of the range. Then set() cannot fail there.
+  bool prepare(const void* start, size_t bytes);
+
   uint64_t mapped_bytes() const { return mapped_bytes_.load(std::memory_order_relaxed); }
   os::Lock& lock() { return lock_; }
 

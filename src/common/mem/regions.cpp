@@ -14,7 +14,7 @@ namespace {
 // The primary region: two to four times the physical memory, so that a process does not outgrow it, within these bounds; and no more than a
 // quarter of what RLIMIT_AS allows, so that the program's own mappings still find room.
 constexpr size_t kLargestRegion = size_t{1} << 40;
-constexpr size_t kSmallestRegion = size_t{8} << 20;
+constexpr size_t kSmallestRegion = size_t{4} << 20;
 
 // Committed at a time: a quarter of what is there, so that the number of system calls grows with the logarithm of the heap.
 constexpr size_t kLargestCommitStep = size_t{64} << 20;
@@ -28,6 +28,7 @@ bool Regions::initialise(size_t line_record_bytes) {
   const size_t allowed = size_t{1} << log2_floor(os::address_space_limit_bytes() / 4 | 1);
   size_t bytes = wanted < allowed ? wanted : allowed;
   if (bytes > kLargestRegion) bytes = kLargestRegion;
+  if (bytes < kSmallestRegion) bytes = kSmallestRegion;
   for (; bytes >= kSmallestRegion; bytes /= 2) {
     if (!add(bytes)) continue;
     primary_base = regions_[0].base;
@@ -112,9 +113,12 @@ ChunkId Regions::grow(uint64_t limit_bytes) {
       region.carved += kBlockBytes;
       return id;
     }
+    // Not full: it is memory that the system or the limit refuses, which no other region would get.
+    if (region.committed.load(std::memory_order_relaxed) + kBlockBytes <= region.bytes) return kNoChunk;
     // All are full: one more, of twice the size of the last if it can be had, is tried in the next round.
-    if (i + 1 == first_count && first_count != 0 && within_limit(kBlockBytes, limit_bytes)) {
-      for (size_t bytes = region.bytes * 2; bytes >= kSmallestRegion && !add(bytes); bytes /= 2) {
+    if (i + 1 == first_count && within_limit(kBlockBytes, limit_bytes)) {
+      const size_t wanted = region.bytes < kLargestRegion ? region.bytes * 2 : kLargestRegion;
+      for (size_t bytes = wanted; bytes >= kSmallestRegion && !add(bytes); bytes /= 2) {
       }
     }
   }

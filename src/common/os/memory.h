@@ -31,9 +31,17 @@ void discard(void* address, size_t bytes);
 // Backs a committed range with memory now, which is cheaper than a fault for each page. False if the system cannot: nothing is lost then.
 bool populate(void* address, size_t bytes);
 
-// Resizes a mapping made by map(), moving its pages to another address at that alignment if they must move. Null if it cannot be done;
-// the old mapping is then as it was. The new bytes are zero.
-void* remap(void* address, size_t old_bytes, size_t new_bytes, size_t alignment);
+// Resizes a mapping made by map() where it is; the new bytes are zero. If that cannot be done the mapping is as it was.
+enum class Resized {
+  kDone,
+  kNoRoom,   // something is in the way: its pages may still be moved
+  kRefused,  // nor can they be moved
+};
+Resized resize_in_place(void* address, size_t old_bytes, size_t new_bytes);
+
+// Moves the pages of a mapping made by map() to a larger range, which reserve() has made and whose place they take; the new bytes are zero. False if
+// that cannot be done: the mapping is as it was, and the target is lost, since some systems have given it away by then.
+bool move_pages(void* address, size_t old_bytes, void* target, size_t new_bytes);
 
 // Whether the kernel may (or should) back a range with huge pages.
 enum class HugePageHint : uint8_t { kNever, kPrefer };

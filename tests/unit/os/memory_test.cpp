@@ -180,54 +180,66 @@ TEST(Memory, DiscardOfLockedMemoryZeroesIt) {
   unmap(start, 4 * page_bytes());
 }
 
-TEST(Memory, RemapGrowsWithContentsKeptAndTheRestZero) {
+TEST(Memory, PagesMoveWithTheirContentsAndTheRestIsZero) {
   const size_t alignment = size_t{1} << 16;
-  char* block = static_cast<char*>(map(kBytes, alignment));
+  char* const block = static_cast<char*>(map(kBytes, alignment));
   ASSERT_NE(block, nullptr);
   test::fill_pattern(block, kBytes, 6);
   // Something behind it, so that it must move.
   void* const obstacle = mmap(block + kBytes, page_bytes(), PROT_NONE,
                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
-  char* const moved = static_cast<char*>(remap(block, kBytes, 3 * kBytes, alignment));
-  ASSERT_NE(moved, nullptr);
-  EXPECT_NE(moved, block);
-  EXPECT_TRUE(is_aligned(reinterpret_cast<uintptr_t>(moved), alignment));
-  EXPECT_TRUE(test::has_pattern(moved, kBytes, 6));
-  EXPECT_TRUE(test::is_zero(moved + kBytes, 2 * kBytes));
+  EXPECT_EQ(resize_in_place(block, kBytes, 3 * kBytes), Resized::kNoRoom);
+  EXPECT_TRUE(test::has_pattern(block, kBytes, 6));
+  char* const target = static_cast<char*>(reserve(3 * kBytes, alignment));
+  ASSERT_NE(target, nullptr);
+  ASSERT_TRUE(move_pages(block, kBytes, target, 3 * kBytes));
+  EXPECT_TRUE(test::has_pattern(target, kBytes, 6));
+  EXPECT_TRUE(test::is_zero(target + kBytes, 2 * kBytes));
   EXPECT_FALSE(test::is_mapped(block, kBytes)) << "the old place is free";
   if (obstacle != MAP_FAILED) munmap(obstacle, page_bytes());
-  unmap(moved, 3 * kBytes);
+  unmap(target, 3 * kBytes);
 }
 
-TEST(Memory, RemapGrowsInPlaceWhereThereIsRoom) {
+TEST(Memory, GrowsInPlaceWhereThereIsRoom) {
   char* const start = static_cast<char*>(map(4 * kBytes, size_t{1} << 16));
   ASSERT_NE(start, nullptr);
   test::fill_pattern(start, kBytes, 7);
   unmap(start + kBytes, 3 * kBytes);
-  ASSERT_EQ(remap(start, kBytes, 2 * kBytes, size_t{1} << 16), start);
+  ASSERT_EQ(resize_in_place(start, kBytes, 2 * kBytes), Resized::kDone);
   EXPECT_TRUE(test::has_pattern(start, kBytes, 7));
   EXPECT_TRUE(test::is_zero(start + kBytes, kBytes));
   unmap(start, 2 * kBytes);
 }
 
-TEST(Memory, RemapShrinksInPlace) {
+TEST(Memory, ShrinksInPlace) {
   char* const start = static_cast<char*>(map(4 * kBytes, page_bytes()));
   ASSERT_NE(start, nullptr);
   test::fill_pattern(start, 4 * kBytes, 8);
-  ASSERT_EQ(remap(start, 4 * kBytes, kBytes, size_t{1} << 16), start);
+  ASSERT_EQ(resize_in_place(start, 4 * kBytes, kBytes), Resized::kDone);
   EXPECT_TRUE(test::has_pattern(start, kBytes, 8));
   EXPECT_FALSE(test::is_mapped(start + kBytes, 3 * kBytes));
   unmap(start, kBytes);
 }
 
-TEST(Memory, RemapThatFailsChangesNothing) {
+TEST(Memory, GrowthThatFailsChangesNothing) {
   char* const start = static_cast<char*>(map(kBytes, page_bytes()));
   ASSERT_NE(start, nullptr);
   test::fill_pattern(start, kBytes, 9);
   errno = 0;
-  EXPECT_EQ(remap(start, kBytes, size_t{1} << 60, page_bytes()), nullptr);
+  EXPECT_NE(resize_in_place(start, kBytes, size_t{1} << 60), Resized::kDone);
   EXPECT_EQ(errno, 0);
   EXPECT_TRUE(test::has_pattern(start, kBytes, 9));
+  unmap(start, kBytes);
+}
+
+// Its pages are in two mappings of the kernel's then, which can be neither grown nor moved as one.
+TEST(Memory, WhatTheProgramProtectedInPartIsLeftAlone) {
+  char* const start = static_cast<char*>(map(kBytes, page_bytes()));
+  ASSERT_NE(start, nullptr);
+  test::fill_pattern(start, kBytes, 10);
+  ASSERT_EQ(mprotect(start, page_bytes(), PROT_READ), 0);
+  EXPECT_EQ(resize_in_place(start, kBytes, 2 * kBytes), Resized::kRefused);
+  EXPECT_TRUE(test::has_pattern(start, kBytes, 10));
   unmap(start, kBytes);
 }
 

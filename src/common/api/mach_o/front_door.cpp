@@ -6,6 +6,7 @@
 #include "common/api/background.h"
 #include "common/api/mach_o/zone.h"
 #include "common/core/diagnostics.h"
+#include "common/core/first_heap.h"
 
 namespace hakozuna::api {
 
@@ -18,3 +19,5 @@ void open_front_door() {
 }
 
 }  // namespace hakozuna::api
+
+void (*const hakozuna::core::first_heap_hook)() = nullptr;  // the zone hears of forks

@@ -9,6 +9,7 @@
 #include "common/api/exit_report.h"
 #include "common/api/pe/redirection.h"
 #include "common/core/diagnostics.h"
+#include "common/core/first_heap.h"
 #include "common/core/options.h"
 #include "common/os/windows/thread_slots.h"
 
@@ -49,6 +50,8 @@ bool start(HMODULE self) {
 
 }  // namespace
 }  // namespace hakozuna::api
+
+void (*const hakozuna::core::first_heap_hook)() = nullptr;  // there are no forks here
 
 extern "C" BOOL WINAPI hakozuna_entry(HINSTANCE self, DWORD reason, LPVOID) {
   switch (reason) {

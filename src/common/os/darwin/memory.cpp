@@ -58,11 +58,13 @@ void discard(void* address, size_t bytes) {
 bool populate(void*, size_t) { return false; }  // MADV_WILLNEED reads from files and does nothing for fresh memory
 
 // There is no mremap(): a block that grows is copied by the caller.
-void* remap(void* address, size_t old_bytes, size_t new_bytes, size_t) {
-  if (new_bytes > old_bytes) return nullptr;
+Resized resize_in_place(void* address, size_t old_bytes, size_t new_bytes) {
+  if (new_bytes > old_bytes) return Resized::kRefused;
   if (new_bytes < old_bytes) unmap(static_cast<char*>(address) + new_bytes, old_bytes - new_bytes);
-  return address;
+  return Resized::kDone;
 }
+
+bool move_pages(void*, size_t, void*, size_t) { return false; }
 
 // Large pages are to be asked for when memory is mapped, are wired then, and exist on x86_64 only.
 void hint_huge_pages(void*, size_t, HugePageHint) {}

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <cstdint>
 
 #include "common/os/posix/map_pages.h"
@@ -55,17 +56,18 @@ bool populate(void* address, size_t bytes) {
   return madvise(address, bytes, kPopulateWrite) == 0;
 }
 
-void* remap(void* address, size_t old_bytes, size_t new_bytes, size_t alignment) {
+Resized resize_in_place(void* address, size_t old_bytes, size_t new_bytes) {
   PreserveErrno preserve;
-  void* const in_place = mremap(address, old_bytes, new_bytes, 0);
-  if (in_place != MAP_FAILED) return in_place;
-  if (new_bytes <= old_bytes) return nullptr;
-  void* const target = reserve(new_bytes, alignment);
-  if (!target) return nullptr;
-  void* const moved = mremap(address, old_bytes, new_bytes, MREMAP_MAYMOVE | MREMAP_FIXED, target);
-  if (moved != MAP_FAILED) return moved;
-  munmap(target, new_bytes);
-  return nullptr;
+  if (mremap(address, old_bytes, new_bytes, 0) != MAP_FAILED) return Resized::kDone;
+  // Anything else than a lack of room (a part of the range locked or protected by the program) would also be said to a move.
+  return errno == ENOMEM && new_bytes > old_bytes ? Resized::kNoRoom : Resized::kRefused;
+}
+
+// Where the kernel (up to 6.16) notices only after unmapping the target that the pages cannot move, another thread may have mapped there by now:
+// the target must not be unmapped. It is address space, not memory.
+bool move_pages(void* address, size_t old_bytes, void* target, size_t new_bytes) {
+  PreserveErrno preserve;
+  return mremap(address, old_bytes, new_bytes, MREMAP_MAYMOVE | MREMAP_FIXED, target) != MAP_FAILED;
 }
 
 void hint_huge_pages(void* address, size_t bytes, HugePageHint hint) {

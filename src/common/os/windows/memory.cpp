@@ -81,7 +81,8 @@ void discard(void* address, size_t bytes) {
 
 bool populate(void*, size_t) { return false; }  // the system has no call for it
 
-void* remap(void*, size_t, size_t, size_t) { return nullptr; }  // pages cannot move
+Resized resize_in_place(void*, size_t, size_t) { return Resized::kRefused; }
+bool move_pages(void*, size_t, void*, size_t) { return false; }  // pages cannot move
 
 void hint_huge_pages(void*, size_t, HugePageHint) {}  // large pages are a privilege, and for whole reservations only
 
