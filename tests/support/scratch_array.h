@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 
 #include <cstddef>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <type_traits>
@@ -20,7 +21,10 @@ class ScratchArray {
   explicit ScratchArray(size_t count) : count_(count) {
     void* memory = mmap(nullptr, count * sizeof(T), PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-    if (memory == MAP_FAILED) std::abort();
+    if (memory == MAP_FAILED) {
+      std::fputs("ScratchArray: mmap failed\n", stderr);
+      std::abort();
+    }
     items_ = static_cast<T*>(memory);
   }
   ~ScratchArray() { munmap(static_cast<void*>(items_), count_ * sizeof(T)); }
