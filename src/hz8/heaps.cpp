@@ -77,6 +77,12 @@ void forget_other_heaps_after_fork() {
   // Whatever the other threads were doing, the spans are found by a walk over all runs, also when none of them had a heap: one may have held
   // a token. The walk must not change the runs it goes over: runs to give back are linked through their records and released afterwards.
   Span* to_release = nullptr;
+  const auto release_later = [&to_release](Span* span, char* run, uint32_t order) {
+    span->first_slot = run;
+    span->order = static_cast<uint8_t>(order);
+    span->next = to_release;
+    to_release = span;
+  };
   mem::chunk_supply.for_each_line_record([](char* record) {
     reinterpret_cast<Span*>(record)->queued.store(false, std::memory_order_relaxed);
   });
@@ -89,10 +95,7 @@ void forget_other_heaps_after_fork() {
       if (mine != &no_heap && mine->runs.keeps(run)) return;
       for (uint32_t i = 1; i < 1u << order; ++i) span[i].head_distance = 0;
       span->state = SpanState::kNone;
-      span->first_slot = run;
-      span->order = static_cast<uint8_t>(order);
-      span->next = to_release;
-      to_release = span;
+      release_later(span, run, order);
       return;
     }
     mark_live_slots(span);
@@ -121,9 +124,7 @@ void forget_other_heaps_after_fork() {
     note_returned_pages(span);  // those of slots that were pending may have been returned
     if (is_orphan) return;
     if (allocated_slots(span) == 0 && unmake_span(span)) {
-      span->first_slot = run;
-      span->next = to_release;
-      to_release = span;
+      release_later(span, run, order);
     } else {
       make_orphan(span);
     }

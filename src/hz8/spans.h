@@ -47,7 +47,6 @@ bool is_pending(const Span* span, uint64_t slot);
 // In a forked child: blocks that a thread which is not there had taken, and whose pages it had not marked yet, hold memory as others do.
 void mark_live_slots(const Span* span);
 
-
 // Whether no page of the span that is returned, or was never touched, holds a live block (checked builds).
 void check_span(const Span* span);
 

@@ -37,10 +37,7 @@ void ChunkSupply::mark_resident(const char* start, size_t bytes) {
 
 void ChunkSupply::populate(char* run, uint32_t order) {
   const size_t bytes = kChunkBytes << order;
-  if (presence(run, bytes) != Presence::kNone) return;
-  // Before: where the system gives up half-way, some pages are resident, and marking too many only means that they are returned in vain.
-  mark_resident(run, bytes);
-  os::populate(run, bytes);
+  if (presence(run, bytes) == Presence::kNone && os::populate(run, bytes)) mark_resident(run, bytes);
 }
 
 ChunkSupply::Presence ChunkSupply::presence(const char* start, size_t bytes) {

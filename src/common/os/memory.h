@@ -28,7 +28,8 @@ void unmap(void* address, size_t bytes);
 // Gives the memory behind a committed range back now: RSS falls at once, and the pages read as zero when touched again.
 void discard(void* address, size_t bytes);
 
-// Backs a committed range with memory now, which is cheaper than a fault for each page. False if the system cannot: nothing is lost then.
+// Backs a committed range that has no memory with memory now, which is cheaper than a fault for each page. False if the system cannot: the range is
+// then as it was.
 bool populate(void* address, size_t bytes);
 
 // Resizes a mapping made by map() where it is; the new bytes are zero. If that cannot be done the mapping is as it was.

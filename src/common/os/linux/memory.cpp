@@ -53,7 +53,10 @@ bool populate(void* address, size_t bytes) {
 #else
   constexpr int kPopulateWrite = 23;  // since Linux 5.14; older ones refuse it
 #endif
-  return madvise(address, bytes, kPopulateWrite) == 0;
+  if (madvise(address, bytes, kPopulateWrite) == 0) return true;
+  // It may have given up half-way, but not where it is unknown.
+  if (errno != EINVAL) madvise(address, bytes, MADV_DONTNEED);
+  return false;
 }
 
 Resized resize_in_place(void* address, size_t old_bytes, size_t new_bytes) {
