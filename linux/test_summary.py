@@ -10,6 +10,9 @@ import sys
 import xml.etree.ElementTree as ElementTree
 
 
+FAILURES_SHOWN = 10  # with what they printed; one defect may fail hundreds
+
+
 def outcome_of(testcase):
     """("passed" | "failed" | "skipped", why)"""
     status = testcase.get("status")
@@ -20,7 +23,8 @@ def outcome_of(testcase):
     # A program that could not be started has not run either, but did not ask to be skipped.
     if status in ("notrun", "disabled") and (reason.startswith("SKIP_") or status == "disabled"):
         return "skipped", skip_reason(testcase)
-    return "failed", reason
+    failure = testcase.find("failure")
+    return "failed", reason or (failure.get("message", "") if failure is not None else "")
 
 
 def skip_reason(testcase):
@@ -34,10 +38,15 @@ def skip_reason(testcase):
     return "no reason given"
 
 
+def last_words(testcase, lines=25):
+    """The end of what a failed test printed: where only the end of a long log is kept, it is all there is to go by."""
+    return (testcase.findtext("system-out") or "").rstrip().splitlines()[-lines:]
+
+
 def main():
     results, presets = pathlib.Path(sys.argv[1]), sys.argv[2:]
     total = collections.Counter()
-    failed, skipped = [], collections.defaultdict(list)
+    failed, said, skipped = [], {}, collections.defaultdict(list)
     for preset in presets:
         broken, left_out = results / f"{preset}.broken", results / f"{preset}.skipped"
         counts = collections.Counter()
@@ -54,6 +63,7 @@ def main():
                 name = f"{preset}: {testcase.get('name')}"
                 if outcome == "failed":
                     failed.append(f"{name} {why}".rstrip())
+                    said[failed[-1]] = last_words(testcase)
                 elif outcome == "skipped":
                     skipped[why].append(name)
         print(f"{preset}: {counts['passed']} passed, {counts['failed']} failed, {counts['skipped']} skipped")
@@ -64,6 +74,9 @@ def main():
     for why, names in sorted(skipped.items()):
         print(f"\nskipped, {why}:")
         print("".join(f"  {name}\n" for name in names), end="")
+    for name in list(said)[:FAILURES_SHOWN]:
+        print(f"\n{name} printed at last:")
+        print("".join(f"  | {line}\n" for line in said[name]), end="")
     if failed:
         print("\nfailed:")
         print("".join(f"  {name}\n" for name in failed), end="")

@@ -29,8 +29,10 @@ void ChunkSupply::mark_resident(const char* start, size_t bytes) {
     ChunkRecord& record = region->chunk_records[chunk];
     // Skipping the write where nothing changes keeps the line shared; bits of these pages are ours to change.
     if ((record.resident.load(std::memory_order_relaxed) & pages) != pages) {
-      record.resident.fetch_or(pages, std::memory_order_relaxed);
       record.touched.fetch_or(pages, std::memory_order_relaxed);
+      // release: pairs with residency(). In a child that is forked in between the pages count as returned, and the line marks them once more; the
+      // other way round they would be resident and untouched at once, for ever.
+      record.resident.fetch_or(pages, std::memory_order_release);
     }
   }
 }
@@ -92,7 +94,8 @@ ChunkSupply::Residency ChunkSupply::residency(ChunkId run, uint32_t order) {
   const uint64_t page = os::page_bytes();
   for (ChunkId id = run; id < run + (ChunkId{1} << order); ++id) {
     const ChunkRecord& record = regions_.record(id);
-    const uint16_t resident = record.resident.load(std::memory_order_relaxed);
+    // acquire: pairs with mark_resident(); what is resident is seen as touched.
+    const uint16_t resident = record.resident.load(std::memory_order_acquire);
     const uint16_t touched = record.touched.load(std::memory_order_relaxed);
     const uint16_t returned = static_cast<uint16_t>(touched & ~resident);
     const uint16_t untouched = static_cast<uint16_t>(all_pages() & ~touched);

@@ -48,9 +48,10 @@ struct ChunkRecord {
   uint32_t warm : 1;               // of a free run: which list it is on
   uint32_t line_records_used : 1;  // the line may have written to the records of the run's chunks
   // One bit a page. Atomic because a thread that returns pages of a remotely freed slot shares the word with the owner of the
-  // span; each bit has one writer at a time, so relaxed order is enough: the slot itself is handed over elsewhere.
+  // span; each bit has one writer at a time, so relaxed order is enough but for the statistics (residency()): the slot itself is handed over
+  // elsewhere.
   std::atomic<uint16_t> resident;  // may hold memory
-  std::atomic<uint16_t> touched;   // was handed out at some time; resident is a subset
+  std::atomic<uint16_t> touched;   // was handed out at some time; resident is a subset, also in between: it is set afterwards
 };
 static_assert(sizeof(ChunkRecord) == 16);
 static_assert(kMaxRunOrder < 8, "order has three bits");

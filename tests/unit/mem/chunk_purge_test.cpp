@@ -1,6 +1,8 @@
 // Which pages of the supply hold memory, and when they are returned.
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <thread>
 #include <vector>
 
 #include "support/pattern.h"
@@ -189,6 +191,29 @@ TEST_F(SupplyTest, ResidencyAgreesWithAPageByPageModel) {
     ASSERT_EQ(residency.untouched, expected.untouched);
     ASSERT_EQ(residency.resident + residency.returned + residency.untouched, bytes_of(kOrder));
   }
+}
+
+// What a child sees that is forked while a thread marks pages stays so for ever.
+TEST_F(SupplyTest, ResidencyAddsUpWhileAThreadMarksPages) {
+  std::vector<char*> runs(20'000);
+  for (char*& run : runs) run = allocate(0);
+  std::atomic<size_t> begun = 0;
+  std::atomic<bool> done = false;
+  std::thread marker([&] {
+    for (char* const run : runs) {
+      begun.fetch_add(1);
+      for (size_t at = 0; at < bytes_of(0); at += os::page_bytes()) supply_.mark_resident(run + at, 1);
+    }
+    done = true;
+  });
+  size_t wrong = 0;
+  while (begun == 0) std::this_thread::yield();
+  while (!done) {
+    const ChunkSupply::Residency residency = supply_.residency(runs[begun - 1], 0);
+    if (residency.resident + residency.returned + residency.untouched != bytes_of(0)) ++wrong;
+  }
+  marker.join();
+  EXPECT_EQ(wrong, 0u);
 }
 
 }  // namespace
