@@ -117,15 +117,24 @@ struct Slot {
 };
 
 // Blocks of a page and more: what is known to be zero is tracked by slot, and warm slots go first.
+[[gnu::always_inline]] inline void* take_warm_slot(Bin& bin) {
+  const uint64_t bits = *bin.word;
+  if (bits == 0) return nullptr;
+  const uint64_t warm = bits & ~bin.span->unmarked;
+  if (warm == 0) return nullptr;
+  *bin.word = bits & ~(warm & -warm);
+  return bin.word_base + lowest_bit(warm) * bin.slot_bytes;
+}
+
+// Of a bin that has slots.
 Slot take_medium_slot(Bin& bin) {
+  if (void* const warm = take_warm_slot(bin)) return {warm, false};
   Span* const span = bin.span;
   const uint64_t bits = *bin.word;
-  const uint64_t warm = bits & ~span->unmarked;
-  const uint64_t index = lowest_bit(warm ? warm : bits);
+  const uint64_t index = lowest_bit(bits);
   const uint64_t bit = uint64_t{1} << index;
   *bin.word = bits & ~bit;
   char* const slot = bin.word_base + index * bin.slot_bytes;
-  if (warm) return {slot, false};
   const bool zeroed = (span->fresh & bit) != 0;
   span->unmarked &= ~bit;
   span->fresh &= ~bit;
@@ -166,29 +175,30 @@ Heap* attentive_heap() {
   return heap;
 }
 
+[[gnu::noinline]] void* allocate_unattended(Heap* heap, size_t size) {
+  if (size > mem::kMaxSlotBytes) return allocate_large(heap, size, 1, /*zeroed=*/false);
+  void* const block = size <= mem::kSmallLimit ? allocate_small(heap, mem::small_class_of(size))
+                                               : allocate_medium(heap, mem::class_of(size)).address;
+  return block ? block : core::out_of_memory();
+}
+
 [[gnu::noinline]] void* allocate_with_attention(size_t size) {
   Heap* const heap = attentive_heap();
-  if (!heap) return core::out_of_memory();
-  if (size <= mem::kSmallLimit) {
-    void* const block = allocate_small(heap, mem::small_class_of(size));
-    return block ? block : core::out_of_memory();
-  }
-  if (size <= mem::kMaxSlotBytes) {
-    void* const block = allocate_medium(heap, mem::class_of(size)).address;
-    return block ? block : core::out_of_memory();
-  }
-  return allocate_large(heap, size, 1, /*zeroed=*/false);
+  return heap ? allocate_unattended(heap, size) : core::out_of_memory();
 }
 
 }  // namespace
 
 void* allocate_slow(size_t size) noexcept {
   Heap* const heap = thread_heap;
-  if (size <= mem::kSmallLimit && Care::skip_attention(heap)) [[likely]] {
-    // Armed, but the clock need not be looked at yet (or a bin has run dry, which falls through). &no_heap never skips.
-    if (void* const slot = take_slot(*small_bin(heap, size))) [[likely]] return slot;
-    if (void* const slot = allocate_small(heap, mem::small_class_of(size))) return slot;
-    return core::out_of_memory();
+  // Nothing to attend to, or the clock need not be looked at yet. Neither is true of &no_heap.
+  if (heap->fast_limit.load(std::memory_order_relaxed) != 0 || Care::skip_attention(heap)) [[likely]] {
+    if (size <= mem::kSmallLimit) {
+      if (void* const slot = take_slot(*small_bin(heap, size))) return slot;
+    } else if (size <= mem::kMaxSlotBytes) {
+      if (void* const slot = take_warm_slot(heap->bins[mem::class_of(size)])) return slot;
+    }
+    return allocate_unattended(heap, size);
   }
   return allocate_with_attention(size);
 }

@@ -21,7 +21,7 @@ void HeapKind::start(Heap* heap) {
     heap->idle_word[c] = 0;
   }
   heap->class_growth.tick();
-  for (RemoteHints& hints : heap->remote_hints) hints.count = 0;
+  for (RemoteHints::Position& hints : heap->remote_hints.positions) hints.count = 0;
 }
 
 void HeapKind::end(Heap* heap) {

@@ -103,15 +103,6 @@ struct Bin {
 };
 static_assert(sizeof(Bin) == 32, "bins are found by shifting");
 
-// Spans in which this thread has lately freed blocks of others, the latest last: where to look for a pending slot before new memory is taken.
-// Hints only: the spans may have become anything since.
-struct RemoteHints {
-  static constexpr uint32_t kSpans = 32;  // of 16 KiB blocks, what a drained inbox of some hundred blocks leaves
-  uint32_t next = 0;   // modulo kSpans, where the next one goes
-  uint32_t count = 0;  // how many there are
-  Span* spans[kSpans] = {};
-};
-
 // Shifted runs have several chunks, and what looks like a slot behind the last one is not in the first: the fast path, which knows only first chunks,
 // need not compare with the number of slots.
 inline constexpr uint32_t kShiftedFrom = mem::kSmallClassCount;
@@ -122,6 +113,21 @@ static_assert(kSizeClasses[kShiftedFrom].order >= 1);
 inline constexpr uint32_t kFirstOneWordClass = mem::class_of(1024);
 static_assert(kSizeClasses[kFirstOneWordClass].slot_count <= 64 && kSizeClasses[kFirstOneWordClass - 1].slot_count > 64);
 
+// For each class whose pending slots can be taken, spans in which this thread has lately freed blocks of others, the latest last: where to look for one
+// before new memory is taken. Hints only: the spans may have become anything since.
+struct RemoteHints {
+  static constexpr uint32_t kSpans = 32;  // of 16 KiB blocks, what a drained inbox of some hundred blocks leaves
+  static constexpr uint32_t kClasses = mem::kClassCount - kFirstOneWordClass;
+
+  struct Position {
+    uint32_t next;   // modulo kSpans, where the next one goes
+    uint32_t count;  // how many there are
+  };
+  Position positions[kClasses] = {};
+  // Not initialised, and apart: a thread that frees no blocks of others touches none of their pages.
+  Span* spans[kClasses][kSpans];
+};
+
 // Bytes of spans whose tokens a thread holds before it delivers them. What is pending in them is out of their owners' sight.
 inline constexpr size_t kHeldBytes = 512 * 1024;
 
@@ -129,7 +135,7 @@ inline constexpr size_t kHeldBytes = 512 * 1024;
 struct Heap : core::ThreadHeap<Heap> {
   constexpr Heap() = default;
   // For the heap of threads that have none.
-  constexpr explicit Heap(const Bin& first) : bins{first} {}
+  constexpr explicit Heap(const Bin& first) : bins{first}, remote_hints{} {}
 
   Bin bins[mem::kClassCount] = {};
   List<Span> partial[mem::kClassCount];
@@ -139,7 +145,6 @@ struct Heap : core::ThreadHeap<Heap> {
   mem::ClassGrowth<4> class_growth;
   uint32_t detach_next = 0;  // the bin whose idleness is checked next
   uint64_t idle_word[mem::kClassCount] = {};  // the bins' words when last looked at
-  RemoteHints remote_hints[mem::kClassCount - kFirstOneWordClass] = {};
 
   // Spans with pending bits: pushed by any thread (compare-exchange, release), taken whole (exchange, acquire) by the owner or by
   // a purging thread that pushes them back.
@@ -152,6 +157,8 @@ struct Heap : core::ThreadHeap<Heap> {
 
   // The record this thread is about to take the token of (notify); its page is not returned meanwhile. seq_cst.
   std::atomic<Span*> notifying{nullptr};
+
+  RemoteHints remote_hints;  // owner
 };
 
 // The word of bins that have no span.

@@ -181,16 +181,18 @@ void collect_queue(Heap* heap, uint32_t budget) {
 
 void remember_remote_free(Heap* heap, Span* span, uint32_t size_class) {
   if (size_class < kFirstOneWordClass) return;
-  RemoteHints& hints = heap->remote_hints[size_class - kFirstOneWordClass];
-  if (hints.count != 0 && hints.spans[(hints.next - 1) % RemoteHints::kSpans] == span) return;
-  hints.spans[hints.next++ % RemoteHints::kSpans] = span;
+  RemoteHints::Position& hints = heap->remote_hints.positions[size_class - kFirstOneWordClass];
+  Span** const spans = heap->remote_hints.spans[size_class - kFirstOneWordClass];
+  if (hints.count != 0 && spans[(hints.next - 1) % RemoteHints::kSpans] == span) return;
+  spans[hints.next++ % RemoteHints::kSpans] = span;
   if (hints.count < RemoteHints::kSpans) ++hints.count;
 }
 
 void* take_pending_slot(Heap* heap, uint32_t size_class) {
-  RemoteHints& hints = heap->remote_hints[size_class - kFirstOneWordClass];
+  RemoteHints::Position& hints = heap->remote_hints.positions[size_class - kFirstOneWordClass];
+  Span** const spans = heap->remote_hints.spans[size_class - kFirstOneWordClass];
   while (hints.count != 0) {
-    Span* const span = hints.spans[(hints.next - 1) % RemoteHints::kSpans];
+    Span* const span = spans[(hints.next - 1) % RemoteHints::kSpans];
     const uint64_t pending = span->pending.load(std::memory_order_relaxed);
     if (pending == 0 || racing_read(span->size_class) != size_class) {
       --hints.next;

@@ -89,7 +89,7 @@ class HeapRegistry {
     }
     void* const memory = mem::metadata.allocate(sizeof(Heap));
     if (!memory) return nullptr;
-    Heap* const heap = new (memory) Heap{};
+    Heap* const heap = new (memory) Heap;  // not Heap{}, which would write to all of it
     os::LockGuard guard(lock_);
     serve(heap);
     return heap;
