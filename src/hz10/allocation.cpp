@@ -26,7 +26,7 @@ void* allocate_of_class(Heap* heap, uint32_t size_class) {
 // The heap, having attended to what waits for it; null without memory.
 Heap* attentive_heap() {
   Heap* const heap = Care::own_heap();
-  if (heap && heap->fast_limit.load(std::memory_order_relaxed) == 0 && !Care::skip_attention(heap)) Care::attend(heap);
+  if (heap && Care::must_attend(heap)) Care::attend(heap);
   return heap;
 }
 

@@ -75,7 +75,7 @@ void* allocate_large(Heap* heap, size_t size, size_t alignment, bool zeroed) {
 // The heap, having attended to what waits for it; null without memory.
 Heap* attentive_heap() {
   Heap* const heap = own_heap();
-  if (heap && heap->fast_limit.load(std::memory_order_relaxed) == 0 && !Care::skip_attention(heap)) Care::attend(heap);
+  if (heap && Care::must_attend(heap)) Care::attend(heap);
   return heap;
 }
 

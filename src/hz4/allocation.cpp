@@ -112,7 +112,7 @@ void* allocate_large(Heap* heap, size_t size, size_t alignment, bool zeroed) {
 // The heap, having attended to what waits for it; null without memory.
 Heap* attentive_heap() {
   Heap* const heap = own_heap();
-  if (heap && heap->fast_limit.load(std::memory_order_relaxed) == 0 && !Care::skip_attention(heap)) Care::attend(heap);
+  if (heap && Care::must_attend(heap)) Care::attend(heap);
   return heap;
 }
 
@@ -187,9 +187,8 @@ Chain take_reserve(Heap* heap, uint32_t size_class) {
 
 void* allocate_slow(size_t size) noexcept {
   Heap* const heap = thread_heap;
-  if (size <= mem::kMaxSlotBytes &&
-      (heap->fast_limit.load(std::memory_order_relaxed) != 0 || Care::skip_attention(heap))) [[likely]] {
-    // Of a medium class, or the bin is empty, or the clock need not be looked at yet. &no_heap has a limit of 0 and never skips.
+  if (size <= mem::kMaxSlotBytes && !Care::must_attend(heap)) [[likely]] {
+    // Of a medium class, or the bin is empty, or the clock need not be looked at yet.
     void* const block = allocate_block(heap, class_of_request(size)).address;
     return block ? block : core::out_of_memory();
   }

@@ -116,10 +116,10 @@ struct Slot {
   bool zeroed;
 };
 
-// Blocks of a page and more: what is known to be zero is tracked by slot, and warm slots go first.
+// Blocks of a page and more: what is known to be zero is tracked by slot, and warm slots go first. Null if the bin has no warm slot.
 [[gnu::always_inline]] inline void* take_warm_slot(Bin& bin) {
   const uint64_t bits = *bin.word;
-  if (bits == 0) return nullptr;
+  if (bits == 0) return nullptr;  // there may be no span
   const uint64_t warm = bits & ~bin.span->unmarked;
   if (warm == 0) return nullptr;
   *bin.word = bits & ~(warm & -warm);
@@ -171,11 +171,12 @@ void* allocate_large(Heap* heap, size_t size, size_t alignment, bool zeroed) {
 // The heap, having attended to what waits for it; null without memory.
 Heap* attentive_heap() {
   Heap* const heap = own_heap();
-  if (heap && heap->fast_limit.load(std::memory_order_relaxed) == 0 && !Care::skip_attention(heap)) Care::attend(heap);
+  if (heap && Care::must_attend(heap)) Care::attend(heap);
   return heap;
 }
 
-[[gnu::noinline]] void* allocate_unattended(Heap* heap, size_t size) {
+// Of any size, of a heap that has been attended to.
+[[gnu::noinline]] void* allocate_from(Heap* heap, size_t size) {
   if (size > mem::kMaxSlotBytes) return allocate_large(heap, size, 1, /*zeroed=*/false);
   void* const block = size <= mem::kSmallLimit ? allocate_small(heap, mem::small_class_of(size))
                                                : allocate_medium(heap, mem::class_of(size)).address;
@@ -184,23 +185,20 @@ Heap* attentive_heap() {
 
 [[gnu::noinline]] void* allocate_with_attention(size_t size) {
   Heap* const heap = attentive_heap();
-  return heap ? allocate_unattended(heap, size) : core::out_of_memory();
+  return heap ? allocate_from(heap, size) : core::out_of_memory();
 }
 
 }  // namespace
 
 void* allocate_slow(size_t size) noexcept {
   Heap* const heap = thread_heap;
-  // Nothing to attend to, or the clock need not be looked at yet. Neither is true of &no_heap.
-  if (heap->fast_limit.load(std::memory_order_relaxed) != 0 || Care::skip_attention(heap)) [[likely]] {
-    if (size <= mem::kSmallLimit) {
-      if (void* const slot = take_slot(*small_bin(heap, size))) return slot;
-    } else if (size <= mem::kMaxSlotBytes) {
-      if (void* const slot = take_warm_slot(heap->bins[mem::class_of(size)])) return slot;
-    }
-    return allocate_unattended(heap, size);
+  if (Care::must_attend(heap)) [[unlikely]] return allocate_with_attention(size);
+  if (size <= mem::kSmallLimit) {
+    if (void* const slot = take_slot(*small_bin(heap, size))) return slot;
+  } else if (size <= mem::kMaxSlotBytes) {
+    if (void* const slot = take_warm_slot(heap->bins[mem::class_of(size)])) return slot;
   }
-  return allocate_with_attention(size);
+  return allocate_from(heap, size);
 }
 
 void* Hz8::allocate_zeroed(size_t size) noexcept {

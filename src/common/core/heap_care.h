@@ -78,6 +78,11 @@ class HeapCare {
     return true;
   }
 
+  // Whether the owner's allocation is to call attend() first. Of none(), which has no clock to look at, always.
+  static bool must_attend(Heap* heap) {
+    return heap->fast_limit.load(std::memory_order_relaxed) == 0 && !skip_attention(heap);
+  }
+
   // Has the timer run, and the owner look at it: there is something to do later. Owner.
   static void arm(Heap* heap) {
     if (heap->tick_due == 0) heap->tick_due = os::coarse_milliseconds() + tick_ms();
