@@ -34,8 +34,9 @@ bool release_token(Span* span);
 // In a forked child: the threads that had no heap are gone.
 void forget_notifiers_after_fork();
 
+// Any thread; to one that is not the owner it says what was so a moment ago.
 inline bool has_queued(const Heap* heap) {
-  return heap->carried || heap->queue.load(std::memory_order_seq_cst);
+  return racing_read(heap->carried) || heap->queue.load(std::memory_order_seq_cst);
 }
 
 // Collects up to `budget` spans of the heap's queue. Owner only.
