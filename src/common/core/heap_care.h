@@ -149,10 +149,8 @@ typename Kind::Heap* HeapCare<Kind>::own_heap() {
   initialise_options();
   if (!mem::chunk_supply.initialise(Kind::kRecordBytes)) return nullptr;
   mem::purge_listener.store(&request_attention, std::memory_order_release);
-  heap = registry.take();
+  heap = registry.take(exit_handler_has_run);
   if (!heap) return nullptr;
-  heap->after_exit = exit_handler_has_run;
-  heap->thread_id = exit_handler_has_run ? os::thread_id() : 0;
   heap->attention_skip.store(0, std::memory_order_relaxed);
   heap->attention_step = 1;
   heap->events = 0;
@@ -164,10 +162,7 @@ typename Kind::Heap* HeapCare<Kind>::own_heap() {
   Kind::mine() = heap;
   // Both may allocate from us, which works by now.
   if (first_heap_hook) first_heap_hook();
-  if (!os::call_at_thread_exit(at_thread_exit, heap)) {
-    heap->after_exit = true;  // found by reap() then
-    heap->thread_id = os::thread_id();
-  }
+  if (!os::call_at_thread_exit(at_thread_exit, heap)) registry.expect_no_exit_handler(heap);  // reap() finds it then
   return heap;
 }
 

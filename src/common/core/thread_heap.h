@@ -58,8 +58,9 @@ struct ThreadHeap {
   // Under the registry's lock.
   Heap* next = nullptr;
   Heap* previous = nullptr;
-  bool after_exit = false;  // made by a thread whose exit handler has run: no second one may come
-  uint32_t thread_id = 0;   // set with after_exit
+  // Of the registry, under its lock.
+  bool after_exit = false;  // of a thread whose exit handler has run, or that could have none: no second one may come
+  uint32_t thread_id = 0;   // its number then
   uint64_t trimmed_by = 0;  // the number of the last trim that asked it
 
   // Statistics; written by the owner, relaxed.
@@ -78,12 +79,12 @@ inline void count(std::atomic<uint64_t>& statistic, uint64_t more) {
 template <class Heap>
 class HeapRegistry {
  public:
-  // A heap for the calling thread, of one that has ended or a new one; null if there is no memory.
-  Heap* take() {
+  // A heap for the calling thread, of one that has ended or a new one; null if there is no memory. `after_exit`: see there.
+  Heap* take(bool after_exit) {
     {
       os::LockGuard guard(lock_);
       if (Heap* const heap = ended_.pop_front()) {
-        serve(heap);
+        serve(heap, after_exit);
         return heap;
       }
     }
@@ -91,8 +92,14 @@ class HeapRegistry {
     if (!memory) return nullptr;
     Heap* const heap = new (memory) Heap;  // not Heap{}, which would write to all of it
     os::LockGuard guard(lock_);
-    serve(heap);
+    serve(heap, after_exit);
     return heap;
+  }
+
+  // The calling thread's heap will not be retired by an exit handler: take_gone() finds it.
+  void expect_no_exit_handler(Heap* heap) {
+    os::LockGuard guard(lock_);
+    set_after_exit(heap, true);
   }
 
   void retire(Heap* heap) {
@@ -167,7 +174,13 @@ class HeapRegistry {
   os::Lock& lock() { return lock_; }
 
  private:
-  void serve(Heap* heap) {
+  // Before others may find the heap, or take_gone() would take it by the number of its last thread, which is gone.
+  static void set_after_exit(Heap* heap, bool after_exit) {
+    heap->thread_id = after_exit ? os::thread_id() : 0;
+    heap->after_exit = after_exit;
+  }
+  void serve(Heap* heap, bool after_exit) {
+    set_after_exit(heap, after_exit);
     serving_.push_front(heap);
     ++serving_count_;
     ++total_count_;
