@@ -125,9 +125,9 @@ TEST_F(ForkTest, BlocksBetweenThreadsAreLostToTheChildOnly) {
 
 TEST_F(ForkTest, TheExchangeIsWholeInTheChild) {
   Worker worker;
-  constexpr size_t kBytes = 1000;
-  const uint32_t c = mem::class_of(kBytes);
-  const std::vector<char*> blocks = worker.allocate(kBytes, 20 * batch_of(c));
+  constexpr size_t kMessageBytes = 1000;
+  const uint32_t c = mem::class_of(kMessageBytes);
+  const std::vector<char*> blocks = worker.allocate(kMessageBytes, 20 * batch_of(c));
   worker.run([&] {
     for (char* block : blocks) Hz4::deallocate(block);
   });
@@ -135,7 +135,7 @@ TEST_F(ForkTest, TheExchangeIsWholeInTheChild) {
   expect_in_child([&] {
     const uint64_t spans = statistics().spans;
     const uint64_t count = blocks_on_shelf(c);
-    for (uint64_t i = 0; i < count; ++i) Hz4::allocate(kBytes);
+    for (uint64_t i = 0; i < count; ++i) Hz4::allocate(kMessageBytes);
     exit_unless(statistics().spans == spans, 1);
     exit_unless(identity_holds(), 2);
   });

@@ -7,8 +7,6 @@ using test::Outcome;
 
 namespace {
 
-constexpr uint8_t bit(int index) { return static_cast<uint8_t>(1u << index); }
-
 // The atomic operations; each returns what was there before.
 uint8_t fetch_or(uint8_t& word, uint8_t bits) {
   const uint8_t before = word;

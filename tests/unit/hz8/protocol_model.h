@@ -16,6 +16,8 @@
 
 namespace hakozuna::hz8 {
 
+constexpr uint8_t bit(int index) { return static_cast<uint8_t>(1u << index); }
+
 // What is done wrong, to see that the model notices.
 enum class Mutation {
   kNone,

@@ -5,12 +5,6 @@ namespace hakozuna::hz8 {
 
 using test::Outcome;
 
-namespace {
-
-constexpr uint8_t bit(int index) { return static_cast<uint8_t>(1u << index); }
-
-}  // namespace
-
 // ---- collect_pending() -----------------------------------------------------------------------------------------------------
 
 Outcome ProtocolModel::merge(State& state, int8_t index, uint8_t freed) const {

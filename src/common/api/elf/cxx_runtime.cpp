@@ -16,7 +16,8 @@ namespace hakozuna::api {
 namespace {
 
 // Weak references are bound when we are loaded. A C program that loads a C++ library later (an interpreter and its modules) has its
-// runtime only since then, and possibly in no scope that we can see: ask for it by name, without loading it.
+// runtime only since then, and possibly in no scope that we can see: ask for it by name, without loading it. The reference that a handle is stays:
+// the function is about to be called.
 void* find_in_late_runtime(const char* name) {
   if (!dlsym) return nullptr;  // fully static
   // Found rather than linked: a linker warns of dlopen in a fully static program.
