@@ -58,7 +58,6 @@ struct ThreadHeap {
   // Under the registry's lock.
   Heap* next = nullptr;
   Heap* previous = nullptr;
-  // Of the registry, under its lock.
   bool after_exit = false;  // of a thread whose exit handler has run, or that could have none: no second one may come
   uint32_t thread_id = 0;   // its number then
   uint64_t trimmed_by = 0;  // the number of the last trim that asked it
@@ -174,12 +173,12 @@ class HeapRegistry {
   os::Lock& lock() { return lock_; }
 
  private:
-  // Before others may find the heap, or take_gone() would take it by the number of its last thread, which is gone.
   static void set_after_exit(Heap* heap, bool after_exit) {
     heap->thread_id = after_exit ? os::thread_id() : 0;
     heap->after_exit = after_exit;
   }
   void serve(Heap* heap, bool after_exit) {
+    // Under the same lock: take_gone() must not see the heap with the number of its last thread, which is gone.
     set_after_exit(heap, after_exit);
     serving_.push_front(heap);
     ++serving_count_;

@@ -163,10 +163,7 @@ TEST_F(Hz3Test, AHeapMadeAfterTheExitHandlerIsReaped) {
 TEST_F(Hz3Test, AHeapOfALivingThreadIsNotReaped) {
   Worker worker;
   Heap* const heap = worker.heap();
-  worker.run([&] {
-    heap->after_exit = true;
-    heap->thread_id = os::thread_id();
-  });
+  worker.run([&] { Care::registry.expect_no_exit_handler(heap); });
   Care::reap();
   EXPECT_TRUE(serves(heap));
   EXPECT_TRUE(heap->after_exit);

@@ -101,13 +101,13 @@ TEST_F(PageMapTest, The48thBitIsTheLast) {
 
 // Readers see what was there before or what is there after, and an object that was complete when it was entered.
 TEST_F(PageMapTest, ReadersRaceWithWriters) {
-  struct Entry {
+  struct Pair {
     uint64_t first;
     uint64_t second;
   };
   constexpr int kRecords = 64;
   constexpr int kRounds = test::kSanitizer ? 300 : 3000;
-  static Entry records[kRecords];
+  static Pair records[kRecords];
   std::atomic<bool> stop{false};
   std::atomic<int> wrong{0};
   std::vector<std::thread> readers;
@@ -121,7 +121,7 @@ TEST_F(PageMapTest, ReadersRaceWithWriters) {
             wrong += entry.object != nullptr;
             continue;
           }
-          const Entry* const record = static_cast<const Entry*>(entry.object);
+          const Pair* const record = static_cast<const Pair*>(entry.object);
           wrong += record != &records[i] || record->first != record->second;
         }
       }
