@@ -5,7 +5,7 @@
 #
 #   --strict     a program the tests use that is missing is a failure, not a skipped test (also: STRICT_TESTS=1)
 #   --no-setup   installs no packages
-#   PRESET       release, debug, asan, tsan and, by cross compilers, windows, macos-arm64, macos-x86_64: these if none is given; arm64
+#   PRESET       release, debug, asan, tsan and, by cross compilers, windows, macos-arm64, macos-x86_64, arm64: all if none is given
 #
 # The last line is the total, like `123 passed, 0 failed, 0 skipped`. Exits with 1 if anything failed, a build included, and with 2 if
 # the arguments make no sense. What the tests wrote is in build/test-results.
@@ -17,8 +17,7 @@ say() {
   echo "== $1"
 }
 
-readonly default_presets=(release debug asan tsan windows macos-arm64 macos-x86_64)
-readonly all_presets=("${default_presets[@]}" arm64)
+readonly all_presets=(release debug asan tsan windows macos-arm64 macos-x86_64 arm64)
 
 is_preset() {
   [[ " ${all_presets[*]} " == *" $1 "* ]]
@@ -95,7 +94,7 @@ for argument in "$@"; do
       ;;
   esac
 done
-[ ${#presets[@]} -gt 0 ] || presets=("${default_presets[@]}")
+[ ${#presets[@]} -gt 0 ] || presets=("${all_presets[@]}")
 
 if [ "$setup" -eq 1 ]; then
   ./linux/setup.sh build bench test || exit 1
