@@ -10,10 +10,21 @@ namespace {
 
 struct SomeHeap : ThreadHeap<SomeHeap> {};
 
+// Runs `work` in a thread and waits until the system knows that thread no more: join() comes a moment before.
+template <class Work>
+void run_in_a_thread_that_goes(Work work) {
+  uint32_t id = 0;
+  std::thread([&] {
+    id = os::thread_id();
+    work();
+  }).join();
+  while (os::thread_exists(id)) os::yield();
+}
+
 // A heap of one that was made after its thread's exit handler, waiting for the next thread; its number is of nobody.
 void leave_a_heap_with_a_dead_number(HeapRegistry<SomeHeap>& registry) {
   SomeHeap* heap = nullptr;
-  std::thread([&] { heap = registry.take(/*after_exit=*/true); }).join();
+  run_in_a_thread_that_goes([&] { heap = registry.take(/*after_exit=*/true); });
   ASSERT_NE(heap, nullptr);
   registry.retire(heap);
 }
@@ -21,10 +32,10 @@ void leave_a_heap_with_a_dead_number(HeapRegistry<SomeHeap>& registry) {
 TEST(HeapRegistryTest, AHeapOfAThreadThatIsGoneIsFound) {
   HeapRegistry<SomeHeap> registry;
   SomeHeap* heap = nullptr;
-  std::thread([&] {
+  run_in_a_thread_that_goes([&] {
     heap = registry.take(/*after_exit=*/true);
     EXPECT_EQ(registry.take_gone(nullptr), nullptr) << "its thread is here";
-  }).join();
+  });
   EXPECT_EQ(registry.take_gone(nullptr), heap);
   EXPECT_EQ(registry.take_gone(nullptr), nullptr) << "it was handed out";
   registry.retire(heap);
@@ -60,10 +71,10 @@ TEST(HeapRegistryTest, NorWhileItIsTaken) {
 TEST(HeapRegistryTest, AThreadThatCouldHaveNoExitHandlerIsFoundToo) {
   HeapRegistry<SomeHeap> registry;
   SomeHeap* heap = nullptr;
-  std::thread([&] {
+  run_in_a_thread_that_goes([&] {
     heap = registry.take(/*after_exit=*/false);
     registry.expect_no_exit_handler(heap);
-  }).join();
+  });
   EXPECT_EQ(registry.take_gone(nullptr), heap);
   registry.retire(heap);
 }
