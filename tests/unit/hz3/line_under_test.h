@@ -110,6 +110,8 @@ class Hz3Test : public testing::Test {
   ~Hz3Test() override {
     Hz3::trim(0);
     expect_identity();
+    EXPECT_EQ(statistics().threads, 1u);
+    EXPECT_EQ(statistics().orphan_spans, 0u);
   }
 
   static void set_purge_delay(unsigned ms) { core::set_option("PURGE_DELAY_MS", std::to_string(ms).c_str()); }

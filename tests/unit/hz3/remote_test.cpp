@@ -279,6 +279,7 @@ TEST_F(Hz3Test, PurgersAndFreersAndTheOwnerAtOnce) {
     threads.emplace_back([&, t] {
       if (t == 0) own_heap();
       for (;;) {
+        const bool last_look = stop;  // before it: nothing is handed over afterwards
         std::pair<char*, uint64_t> one{};
         {
           const std::lock_guard lock(mutex);
@@ -290,7 +291,7 @@ TEST_F(Hz3Test, PurgersAndFreersAndTheOwnerAtOnce) {
         if (one.first) {
           wrong += !test::has_sparse(one.first, kSizes[one.second % 4], one.second);
           Hz3::deallocate(one.first);
-        } else if (stop) {
+        } else if (last_look) {
           return;
         }
       }
