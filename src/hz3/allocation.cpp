@@ -3,7 +3,6 @@
 
 #include "common/core/large.h"
 #include "common/core/options.h"
-#include "hz3/deallocation.h"
 #include "hz3/heaps.h"
 #include "hz3/hz3.h"
 #include "hz3/reclaim.h"

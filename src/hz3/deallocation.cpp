@@ -1,5 +1,3 @@
-#include "hz3/deallocation.h"
-
 #include "common/core/large.h"
 #include "hz3/heaps.h"
 #include "hz3/hz3.h"
@@ -78,26 +76,6 @@ void deallocate_slow(void* block) noexcept {
     count_event(heap, kEventsPerLook);
     return;
   }
-}
-
-void report_put(Put what, const void* block, Classification found) {
-  switch (what) {
-    case Put::kDone:
-      return;
-    case Put::kInterior:
-      found.verdict = Verdict::kInterior;
-      break;
-    case Put::kMisaligned:
-      found.verdict = Verdict::kMisaligned;
-      break;
-    case Put::kTailSlack:
-      found.verdict = Verdict::kTailSlack;
-      break;
-    case Put::kFreed:
-      found.verdict = Verdict::kFreed;
-      break;
-  }
-  core::report_misuse(Hz3::kName, core::misuse_of(found.verdict), "free", block, found);
 }
 
 Classification Hz3::classify(const void* address) noexcept {

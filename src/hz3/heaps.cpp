@@ -45,8 +45,9 @@ constinit std::atomic<Heap*> all_heaps{nullptr};
 // found to be abandoned.
 void enter(Heap* heap) {
   if (!heap->door(0)->heap) {
-    for (Door& door : heap->bins.door) door.heap = heap;
+    // Under the lock: a fork in between would leave the child a heap that is in no list.
     os::LockGuard guard(Care::registry.lock());
+    for (Door& door : heap->bins.door) door.heap = heap;
     Heap* const newest = all_heaps.load(std::memory_order_relaxed);
     heap->next_of_all = newest;
     heap->number = newest ? newest->number + 1 : 0;

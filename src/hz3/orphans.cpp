@@ -1,6 +1,5 @@
 #include "hz3/orphans.h"
 
-#include "hz3/deallocation.h"
 #include "hz3/heaps.h"
 #include "hz3/hz3.h"
 #include "hz3/spans.h"
@@ -114,7 +113,8 @@ bool free_orphan(void* block, Heap* heap) {
   }
   if (freed.run) core::release_run(freed.run, freed.order);
   if (freed.result != Put::kDone) {
-    report_put(freed.result, block, {Verdict::kFreed, kSizeClasses[span->size_class].slot_bytes, freed.span_start, nullptr});
+    const Classification found{Verdict::kFreed, kSizeClasses[span->size_class].slot_bytes, freed.span_start, nullptr};
+    core::report_misuse(Hz3::kName, misuse_of(freed.result), "free", block, found);
   }
   return freed.is_orphan;
 }

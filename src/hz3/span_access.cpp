@@ -1,9 +1,7 @@
 #include "hz3/span_access.h"
 
 #include "common/core/options.h"
-#include "hz3/deallocation.h"
 #include "hz3/heaps.h"
-#include "hz3/hz3.h"
 #include "hz3/orphans.h"
 #include "hz3/remote.h"
 
@@ -26,14 +24,10 @@ SpanAccess::~SpanAccess() {
     elsewhere_ = next_of(block);
     deliver(block);
   }
-  for (uint32_t i = 0; i < misuse_count_; ++i) {
-    report_put(misuses_[i].what, misuses_[i].block, misuses_[i].found);
-  }
 }
 
 void SpanAccess::note(Put what, void* block, const Span* span) {
-  if (misuse_count_ == kMostMisuses) return;
-  misuses_[misuse_count_++] = {what, block, {Verdict::kFreed, span->geometry().slot_bytes, span->run, heap_}};
+  notes_.add(misuse_of(what), block, {Verdict::kFreed, span->geometry().slot_bytes, span->run, heap_});
 }
 
 bool SpanAccess::put(void* block, uint32_t size_class) {

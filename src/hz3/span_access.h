@@ -1,6 +1,7 @@
 // Exclusive access to the spans of a heap: its lock, and what is better done after the lock is released.
 #pragma once
 
+#include "hz3/hz3.h"
 #include "hz3/spans.h"
 
 namespace hakozuna::hz3 {
@@ -39,19 +40,10 @@ class SpanAccess {
   Span* carve(uint32_t size_class);
   void note(Put what, void* block, const Span* span);
 
-  struct Misuse {
-    Put what;
-    void* block;
-    Classification found;
-  };
-  static constexpr uint32_t kMostMisuses = 4;  // more at a time are dropped without a word
-
   Heap* const heap_;
   Span* empty_ = nullptr;       // no spans any more, linked through `next`
   void* elsewhere_ = nullptr;   // blocks of other heaps
-  Misuse misuses_[kMostMisuses];
-  uint32_t misuse_count_ = 0;
+  core::MisuseNotes notes_{Hz3::kName};
 };
-
 
 }  // namespace hakozuna::hz3

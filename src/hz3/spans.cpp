@@ -158,6 +158,21 @@ Put put_block(Span* span, void* block) {
   return Put::kDone;
 }
 
+core::Misuse misuse_of(Put wrong) {
+  switch (wrong) {
+    case Put::kInterior:
+      return core::Misuse::kInteriorPointer;
+    case Put::kMisaligned:
+      return core::Misuse::kMisalignedPointer;
+    case Put::kTailSlack:
+      return core::Misuse::kTailSlack;
+    case Put::kFreed:
+    case Put::kDone:
+      break;
+  }
+  return core::Misuse::kDoubleFree;
+}
+
 Verdict verdict_inside(const Position& at, const void* address) {
   if (static_cast<const char*>(address) < first_slot(at.span)) return Verdict::kTailSlack;
   return is_aligned(reinterpret_cast<uintptr_t>(address), mem::kMinAlignment) ? Verdict::kInterior : Verdict::kMisaligned;

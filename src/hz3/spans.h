@@ -44,6 +44,7 @@ Taken take_blocks(Span* span, uint32_t limit);
 // Puts a block back into its span, whose lock the caller holds. What is wrong with it, if anything: then nothing is done.
 enum class Put : uint8_t { kDone, kInterior, kMisaligned, kTailSlack, kFreed };
 Put put_block(Span* span, void* block);
+core::Misuse misuse_of(Put wrong);
 
 inline bool is_empty(const Span* span) { return span->free_count == span->geometry().slot_count; }
 inline bool is_free(const Span* span, uint64_t slot) {

@@ -24,6 +24,7 @@ void count_in_flight(Heap* self, uint32_t size_class, int64_t more) {
 // Puts blocks into the spans of a heap. Returns those that do not belong to it any more.
 Block* bring_home_to_heap(Heap* heap, Block* chain, EmptyRuns& empty) {
   Block* strangers = nullptr;
+  core::MisuseNotes notes(Hz4::kName);
   os::LockGuard guard(heap->lock);
   while (Block* const block = chain) {
     chain = block->next;
@@ -35,7 +36,7 @@ Block* bring_home_to_heap(Heap* heap, Block* chain, EmptyRuns& empty) {
       continue;
     }
     const bool had_free = span->free_count != 0;
-    if (!bring_home(span, block)) continue;
+    if (!bring_home(span, block, notes)) continue;
     if (had_free && span->free_count != span->carved) continue;
     (span->state == SpanState::kFull ? heap->full : heap->partial[span->size_class()]).remove(span);
     if (span->free_count == span->carved) {

@@ -70,6 +70,7 @@ bool adopt_orphan(Heap* heap, uint32_t size_class) {
 
 Block* bring_home_to_orphans(Block* chain) {
   Block* strangers = nullptr;
+  core::MisuseNotes notes(Hz4::kName);
   EmptyRuns empty;
   {
     os::LockGuard guard(orphans.lock);
@@ -83,7 +84,7 @@ Block* bring_home_to_orphans(Block* chain) {
         continue;
       }
       const bool had_free = span->free_count != 0;
-      if (!bring_home(span, block)) continue;
+      if (!bring_home(span, block, notes)) continue;
       if (had_free && span->out() != 0) continue;
       remove(span);
       if (span->out() == 0) {

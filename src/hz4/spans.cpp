@@ -1,6 +1,5 @@
 #include "hz4/spans.h"
 
-#include "common/core/diagnostics.h"
 #include "hz4/heaps.h"
 
 namespace hakozuna::hz4 {
@@ -110,12 +109,11 @@ Slot carve_one(Span* span) {
   return {address, dirty};
 }
 
-bool bring_home(Span* span, Block* block) {
+bool bring_home(Span* span, Block* block, core::MisuseNotes& notes) {
   const Position at = position_in(span, span->size_class(), block);
   if (!at.exact || at.slot >= span->carved || span->out() == 0) [[unlikely]] {
     const Classification found = Hz4::classify(block);
-    core::report_misuse(Hz4::kName, at.exact ? core::Misuse::kDoubleFree : core::misuse_of(found.verdict), "free", block,
-                        found);
+    notes.add(at.exact ? core::Misuse::kDoubleFree : core::misuse_of(found.verdict), block, found);
     return false;
   }
   block->next = span->free;

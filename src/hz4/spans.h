@@ -1,6 +1,7 @@
 // Spans: making them of runs, finding them from pointers, blocks that leave them and come home.
 #pragma once
 
+#include "common/core/diagnostics.h"
 #include "hz4/layout.h"
 
 namespace hakozuna::hz4 {
@@ -47,8 +48,8 @@ struct Slot {
 // Takes the next block that was never handed out.
 Slot carve_one(Span* span);
 
-// Puts a block into its span's list of free blocks. False, having reported it, if it is no block that is out.
-bool bring_home(Span* span, Block* block);
+// Puts a block into its span's list of free blocks. False, having noted it, if it is no block that is out.
+bool bring_home(Span* span, Block* block, core::MisuseNotes& notes);
 
 // Whether the list of a span holds what the record says (checked builds).
 void check_span(const Span* span);

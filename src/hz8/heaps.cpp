@@ -2,6 +2,7 @@
 
 #include "common/core/options.h"
 #include "hz8/allocation.h"
+#include "hz8/hz8.h"
 #include "hz8/orphans.h"
 #include "hz8/reclaim.h"
 #include "hz8/remote.h"
@@ -77,6 +78,7 @@ void forget_other_heaps_after_fork() {
   // Whatever the other threads were doing, the spans are found by a walk over all runs, also when none of them had a heap: one may have held
   // a token. The walk must not change the runs it goes over: runs to give back are linked through their records and released afterwards.
   Span* to_release = nullptr;
+  core::MisuseNotes notes(Hz8::kName);
   const auto release_later = [&to_release](Span* span, char* run, uint32_t order) {
     span->first_slot = run;
     span->order = static_cast<uint8_t>(order);
@@ -115,7 +117,7 @@ void forget_other_heaps_after_fork() {
       }
       return;
     }
-    collect_pending(span);
+    collect_pending(span, notes);
     if (span->size_class >= mem::kSmallClassCount) {
       // The owner may have been between taking a slot and saying so here.
       span->unmarked &= span->free_bits[0];

@@ -2,6 +2,7 @@
 
 #include "hz8/allocation.h"
 #include "hz8/heaps.h"
+#include "hz8/hz8.h"
 #include "hz8/reclaim.h"
 #include "hz8/remote.h"
 #include "hz8/spans.h"
@@ -79,6 +80,7 @@ bool adopt_orphan(Heap* heap, uint32_t size_class) {
 bool collect_orphan(Span* span) {
   char* run = nullptr;
   uint32_t order = 0;
+  core::MisuseNotes notes(Hz8::kName);
   {
     os::LockGuard guard(orphans.lock);
     if (span->owner.load(std::memory_order_relaxed)) return false;
@@ -89,7 +91,7 @@ bool collect_orphan(Span* span) {
       return release_token(span);
     }
     remove(span);
-    collect_and_release_token(span);
+    collect_and_release_token(span, notes);
     Heap* const heap = thread_heap;
     run = run_of(span);
     order = span->order;

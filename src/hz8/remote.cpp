@@ -138,13 +138,13 @@ bool release_token(Span* span) {
   return span->pending.load(std::memory_order_seq_cst) == 0 || span->queued.exchange(true, std::memory_order_seq_cst);
 }
 
-uint32_t collect_and_release_token(Span* span) {
+uint32_t collect_and_release_token(Span* span, core::MisuseNotes& notes) {
   uint32_t freed = 0;
   bool pages_returned = false;
   do {
     pages_returned |= span->pages_returned;
     span->pages_returned = false;
-    freed += collect_pending(span);
+    freed += collect_pending(span, notes);
     // The token goes last: with it serve_sleeping() would return pages of slots that it saw pending, and that are handed out by now.
   } while (!release_token(span));
   if (pages_returned) note_returned_pages(span);
@@ -152,6 +152,7 @@ uint32_t collect_and_release_token(Span* span) {
 }
 
 void collect_queue(Heap* heap, uint32_t budget) {
+  core::MisuseNotes notes(Hz8::kName);
   Span* span = heap->carried;
   while (budget != 0) {
     if (!span) {
@@ -167,7 +168,7 @@ void collect_queue(Heap* heap, uint32_t budget) {
       span = next;
       continue;
     }
-    core::count(heap->remote_frees, collect_and_release_token(span));
+    core::count(heap->remote_frees, collect_and_release_token(span, notes));
     if (span->state == SpanState::kCurrent) {
       use_word_again(heap->bins[span->size_class]);
     } else {
@@ -228,7 +229,9 @@ class PendingBits {
   ~PendingBits() {
     if (taken_ == 0) return;
     const uint64_t twice = span_->pending.fetch_or(taken_, std::memory_order_seq_cst) & taken_;
-    if (twice != 0) report_double_free(span_, lowest_bit(twice));
+    if (twice == 0) return;
+    core::MisuseNotes notes(Hz8::kName);
+    note_double_free(span_, lowest_bit(twice), notes);
   }
   PendingBits(const PendingBits&) = delete;
   PendingBits& operator=(const PendingBits&) = delete;

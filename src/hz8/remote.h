@@ -1,6 +1,7 @@
 // Frees by threads that do not own the span: pending bits, tokens and queues. layout.h has the invariants.
 #pragma once
 
+#include "common/core/diagnostics.h"
 #include "hz8/layout.h"
 
 namespace hakozuna::hz8 {
@@ -26,7 +27,7 @@ void deliver_held(Heap* heap);
 
 // Collects what is pending of a span that the caller owns, whose token it holds, and gives the token up. The next holder may have queue_next
 // and pages_returned from then on. Returns how many slots became free.
-uint32_t collect_and_release_token(Span* span);
+uint32_t collect_and_release_token(Span* span, core::MisuseNotes& notes);
 
 // Gives up the token of a span that the caller does not own. False if the caller has it again, because something is pending.
 bool release_token(Span* span);

@@ -7,11 +7,11 @@
 namespace hakozuna::hz8 {
 namespace {
 
-uint32_t merge_word(Span* span, uint32_t index, uint64_t freed) {
+uint32_t merge_word(Span* span, uint32_t index, uint64_t freed, core::MisuseNotes& notes) {
   uint64_t& word = span->free_bits[index];
   if (const uint64_t twice = word & freed) [[unlikely]] {
     // The owner freed the block between the remote free and now, both unaware of each other.
-    report_double_free(span, uint64_t{index} * 64 + lowest_bit(twice));
+    note_double_free(span, uint64_t{index} * 64 + lowest_bit(twice), notes);
   }
   word |= freed;
   return static_cast<uint32_t>(std::popcount(freed));
@@ -19,11 +19,10 @@ uint32_t merge_word(Span* span, uint32_t index, uint64_t freed) {
 
 }  // namespace
 
-void report_double_free(Span* span, uint64_t slot) {
+void note_double_free(const Span* span, uint64_t slot, core::MisuseNotes& notes) {
   const Classification found{Verdict::kFreed, span->slot_bytes, run_of(span),
                              span->owner.load(std::memory_order_relaxed)};
-  core::report_misuse(Hz8::kName, core::Misuse::kDoubleFree, "free", span->first_slot + slot * span->slot_bytes,
-                      found);
+  notes.add(core::Misuse::kDoubleFree, span->first_slot + slot * span->slot_bytes, found);
 }
 
 Span* find_span(const void* address) {
@@ -110,13 +109,13 @@ uint32_t pending_slots(const Span* span) {
   return count;
 }
 
-uint32_t collect_pending(Span* span) {
+uint32_t collect_pending(Span* span, core::MisuseNotes& notes) {
   uint64_t mask = span->pending.exchange(0, std::memory_order_seq_cst);
-  if (span->has_one_word()) return merge_word(span, 0, mask);
+  if (span->has_one_word()) return merge_word(span, 0, mask, notes);
   uint32_t count = 0;
   for (; mask != 0; mask &= mask - 1) {
     const uint32_t index = lowest_bit(mask);
-    count += merge_word(span, index, span->pending_words[index].exchange(0, std::memory_order_seq_cst));
+    count += merge_word(span, index, span->pending_words[index].exchange(0, std::memory_order_seq_cst), notes);
   }
   return count;
 }

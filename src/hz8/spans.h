@@ -1,6 +1,7 @@
 // Spans: making them of runs, finding them from pointers, counting in them, moving them between the places they can be in.
 #pragma once
 
+#include "common/core/diagnostics.h"
 #include "hz8/layout.h"
 
 namespace hakozuna::hz8 {
@@ -35,11 +36,12 @@ inline bool set_free_bit(Span* span, uint64_t slot) {
   return true;
 }
 
-// Collects the pending bits into free bits. The caller owns the span (or has the orphan lock) and has just turned its token back. Returns the number of blocks; a block that is free already is reported as a double free.
-uint32_t collect_pending(Span* span);
+// Collects the pending bits into free bits. The caller owns the span, or has the orphan lock, and has just turned its token back. Returns the
+// number of blocks; if one was free already, that is noted.
+uint32_t collect_pending(Span* span, core::MisuseNotes& notes);
 
-// Reports that the slot was freed twice.
-void report_double_free(Span* span, uint64_t slot);
+// Notes that the slot was freed twice.
+void note_double_free(const Span* span, uint64_t slot, core::MisuseNotes& notes);
 
 // Whether the slot has a pending bit.
 bool is_pending(const Span* span, uint64_t slot);

@@ -81,6 +81,18 @@ void report_misuse(const char* line_name, Misuse misuse, const char* operation, 
   if (reaction == OnError::kAbort) abort();
 }
 
+void MisuseNotes::add(Misuse misuse, const void* address, const Classification& found) {
+  if (count_ == kMost) {
+    misuses.fetch_add(1, std::memory_order_relaxed);
+  } else {
+    notes_[count_++] = {misuse, address, found};
+  }
+}
+
+void MisuseNotes::report() const {
+  for (uint32_t i = 0; i < count_; ++i) report_misuse(line_name_, notes_[i].misuse, "free", notes_[i].address, notes_[i].found);
+}
+
 uint64_t misuse_count() { return misuses.load(std::memory_order_relaxed); }
 
 void fatal(const char* line_name, const char* message, const void* address) {

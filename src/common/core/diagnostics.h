@@ -35,6 +35,37 @@ Misuse misuse_of(Verdict verdict);
                                                 const char* operation, const void* address,
                                                 const Classification& found);
 
+// Misuse in "free" that is met while a lock is held, or lists are half changed. It is reported when this goes out of scope, after those: a
+// SIGABRT handler of the program may allocate, or fork. Declared before the guard of the lock.
+class MisuseNotes {
+ public:
+  explicit MisuseNotes(const char* line_name) : line_name_(line_name) {}
+  ~MisuseNotes() {
+    if (count_ != 0) [[unlikely]] report();
+  }
+  MisuseNotes(const MisuseNotes&) = delete;
+  MisuseNotes& operator=(const MisuseNotes&) = delete;
+
+  // More than four at a time are counted only.
+  [[gnu::cold]] void add(Misuse misuse, const void* address, const Classification& found);
+
+ private:
+  struct Note {
+    Misuse misuse;
+    const void* address;
+    Classification found;
+  };
+  static constexpr uint32_t kMost = 4;
+
+  [[gnu::cold]] void report() const;
+
+  const char* const line_name_;
+  uint32_t count_ = 0;
+  union {
+    Note notes_[kMost];  // the first count_ of them; the rest is not written to
+  };
+};
+
 // How many were reported or ignored so far (statistics).
 uint64_t misuse_count();
 

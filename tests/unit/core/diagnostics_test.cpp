@@ -77,6 +77,20 @@ TEST(Misuse, IsIgnoredAndCounted) {
   EXPECT_EQ(ending.errors, "");
 }
 
+TEST(MisuseNotes, AreReportedAtTheEndOfTheScope) {
+  const Ending ending = run_in_child([] {
+    set_option("ON_ERROR", "report");
+    {
+      MisuseNotes notes("hz8");
+      for (int i = 0; i < 6; ++i) notes.add(Misuse::kDoubleFree, pointer(0x7f0000010040), kFound);
+      warn("still in it");
+    }
+    _exit(static_cast<int>(10 + misuse_count()));
+  });
+  EXPECT_EQ(ending.exit_code, 16) << "those that there was no room for are counted";
+  EXPECT_EQ(ending.errors, std::string("hakozuna: still in it\n") + kLine + kLine + kLine + kLine);
+}
+
 TEST(Misuse, ReadsTheOptionsIfNobodyHasYet) {
   const Ending ending = run_in_child([] {
     char setting[] = "HAKOZUNA_ON_ERROR=report";

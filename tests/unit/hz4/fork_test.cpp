@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstring>
 
 #include "support/pattern.h"
@@ -232,6 +233,23 @@ TEST_F(ForkTest, WhileOthersAreBusy) {
   stop = true;
   for (std::thread& thread : threads) thread.join();
   for (void* block : shared) Hz4::deallocate(block);
+}
+
+TEST_F(ForkTest, AHandlerOfMisuseMayFork) {
+  char* const block = static_cast<char*>(Hz4::allocate(640));
+  char* const other = static_cast<char*>(Hz4::allocate(640));  // leaves room in the bin
+  expect_in_child([&] {
+    signal(SIGABRT, [](int) {
+      Hz4::fork_prepare();  // takes every lock
+      _exit(0);
+    });
+    core::set_option("ON_ERROR", "abort");
+    Hz4::deallocate(block + 32);
+    Hz4::thread_flush();  // the span, whose lock is held, does not take it
+    exit_unless(false, 1);
+  });
+  Hz4::deallocate(block);
+  Hz4::deallocate(other);
 }
 
 }  // namespace
