@@ -86,7 +86,8 @@ void forget_other_heaps_after_fork() {
     to_release = span;
   };
   mem::chunk_supply.for_each_line_record([](char* record) {
-    reinterpret_cast<Span*>(record)->queued.store(false, std::memory_order_relaxed);
+    std::atomic<bool>& queued = reinterpret_cast<Span*>(record)->queued;
+    if (queued.load(std::memory_order_relaxed)) queued.store(false, std::memory_order_relaxed);  // a write would copy the page of the record
   });
   mem::chunk_supply.for_each_run([&](char* record, char* run, uint32_t order) {
     Span* const span = reinterpret_cast<Span*>(record);
@@ -100,7 +101,9 @@ void forget_other_heaps_after_fork() {
       release_later(span, run, order);
       return;
     }
-    mark_live_slots(span);
+    // Another thread may have been between taking a slot and saying that its pages are resident: an owner of a word of slots says it before the
+    // first is taken.
+    if (span->has_one_word()) mark_live_slots(span);
     // Every pending bit is collected here: the threads that held tokens are gone.
     if (!span->has_one_word()) {
       uint64_t mask = 0;

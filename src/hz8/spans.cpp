@@ -126,9 +126,12 @@ bool is_pending(const Span* span, uint64_t slot) {
 }
 
 void mark_live_slots(const Span* span) {
-  for (uint32_t slot = 0; slot < span->slot_count; ++slot) {
-    if (is_free(span, slot) || is_pending(span, slot)) continue;
-    mem::chunk_supply.mark_resident(span->first_slot + size_t{slot} * span->slot_bytes, span->slot_bytes);
+  uint64_t live = low_bits(span->slot_count) & ~*span->free_bits & ~span->pending.load(std::memory_order_relaxed);
+  while (live != 0) {
+    const uint64_t first = lowest_bit(live);
+    const uint32_t count = static_cast<uint32_t>(std::countr_one(live >> first));
+    mem::chunk_supply.mark_resident(span->first_slot + first * span->slot_bytes, size_t{count} * span->slot_bytes);
+    live &= ~(low_bits(count) << first);
   }
 }
 
